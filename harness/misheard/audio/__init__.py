@@ -1,0 +1,1 @@
+"""Audio: decoding, resampling, voice activity, windows, log-mel features."""

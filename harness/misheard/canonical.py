@@ -1,0 +1,49 @@
+"""Canonical JSON, fingerprints, and files that are written whole or not at all."""
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as JSON with sorted keys, no spaces and ASCII escapes: equal values, equal bytes.
+
+    ASCII escapes also carry lone surrogates, which UTF-8 cannot. Raises ValueError for NaN and infinities.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def sha256_json(value: Any) -> str:
+    """Return the hex sha256 of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """Return the hex sha256 of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_atomic(path: Path, data: str | bytes) -> None:
+    """Write a file whole: a reader, also after a crash, sees the old content or the new, never a part."""
+    raw = data.encode("utf-8") if isinstance(data, str) else data
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write indented JSON with sorted keys, atomically. Raises ValueError for NaN and infinities."""
+    write_atomic(path, json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False) + "\n")

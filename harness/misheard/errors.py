@@ -1,0 +1,89 @@
+"""Every exception that misheard raises on purpose, and the exit code each one ends the process with.
+
+    MisheardError
+    ├── InputError            2   bad usage or bad input: a file, an item, an option
+    │   ├── SuiteError        2   one or more problems of a suite, all listed
+    │   └── ConfigError       2   one or more problems of a run config, all listed
+    ├── BackendError          2   a model, server or library that the config asks for cannot be used here
+    ├── ScorerError           2   a custom scorer broke its contract
+    ├── NotComparableError    4   two runs, or a run and a suite, that do not belong together
+    ├── IncompleteRunError    4   a run directory without everything that the command needs
+    └── RunAbortedError       1   stopped by --fail-fast or --on-failure abort
+
+Messages name the item, file or option, what is wrong and what to do. They never hold transcript text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class MisheardError(Exception):
+    """Base class; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class InputError(MisheardError):
+    """Bad usage or bad input."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where it is (`item q07`, `items.jsonl:12`, `recognizer.model`), and what."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class ProblemsError(InputError):
+    """Several problems found in one pass over one source."""
+
+    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+        self.source = source
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        lines = [f"{source}: {count} problem{'s' if count != 1 else ''}"]
+        super().__init__("\n".join([*lines, *(f"  {problem}" for problem in self.problems)]))
+
+
+class SuiteError(ProblemsError):
+    """A suite that cannot be used; lists every problem."""
+
+
+class ConfigError(ProblemsError):
+    """A run config that cannot be used; lists every problem."""
+
+
+class BackendError(MisheardError):
+    """A model, server or library that the config asks for cannot be used on this machine."""
+
+    exit_code = 2
+
+
+class ScorerError(MisheardError):
+    """A custom scorer returned something else than a finite number in [0, 1], or raised."""
+
+    exit_code = 2
+
+
+class NotComparableError(MisheardError):
+    """Two runs, or a run and a suite, that do not belong together; names the ids that differ."""
+
+    exit_code = 4
+
+
+class IncompleteRunError(MisheardError):
+    """A run directory that lacks what the command needs."""
+
+    exit_code = 4
+
+
+class RunAbortedError(MisheardError):
+    """The run was told to stop at a failed item, and an item failed."""
+
+    exit_code = 1

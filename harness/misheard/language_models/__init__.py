@@ -1,0 +1,1 @@
+"""Language models: chat requests in, completions out, behind `protocol.LanguageModel`."""

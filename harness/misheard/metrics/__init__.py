@@ -1,0 +1,1 @@
+"""Metrics: one family a module, counts in, rates from sums, nothing else."""

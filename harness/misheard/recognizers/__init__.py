@@ -1,0 +1,1 @@
+"""Recognizers: recordings in, transcripts out. One backend a module, behind `protocol.Recognizer`."""

@@ -1,0 +1,82 @@
+"""What a recognizer is to the rest of misheard.
+
+A recognizer gets batches of windows exactly as the batch plan lists them and returns one result per window,
+in order. It knows nothing of items, arms or journals.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE_RATE = 16_000
+"""Sampling rate of every window, in Hz."""
+
+WINDOW_SECONDS = 30.0
+"""Longest window: the length that Whisper was trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioWindow:
+    """One stretch of a recording: mono float32 samples in [-1, 1] at 16 kHz, shape [n], at most 30 s.
+
+    `language` is the suite's (a Whisper code such as `en`), or None to let the recognizer detect it.
+    """
+
+    samples: npt.NDArray[np.float32]
+    language: str | None
+
+    @property
+    def seconds(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTranscript:
+    """What was recognized in one window. Figures that a backend cannot give are None, never 0.
+
+    `language` is None where it was neither given nor detected on speech. `token_limit` says that decoding
+    ended at the limit of tokens and not by itself.
+    """
+
+    text: str
+    language: str | None = None
+    tokens: int | None = None
+    token_limit: bool | None = None
+    no_speech_prob: float | None = None
+    avg_logprob: float | None = None
+    compression_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecognizedBatch:
+    """Results in the order of the batch, and where the time went, in seconds."""
+
+    windows: tuple[WindowTranscript, ...]
+    features_seconds: float
+    inference_seconds: float
+
+
+class Recognizer(Protocol):
+    """A loaded or loadable speech recognizer.
+
+    `load` raises BackendError where the model cannot be used here. After it, `fingerprint` names everything
+    that decides the output (model content, settings, library version), and `supports` says whether the
+    model can be told to expect a language. `recognize` raises ItemFailedError with `asr_error` for a batch
+    that cannot be recognized. `close` may be called at any time, more than once.
+    """
+
+    def load(self) -> None: ...
+
+    def warm_up(self) -> None: ...
+
+    def fingerprint(self) -> dict[str, Any]: ...
+
+    def supports(self, language: str | None) -> bool: ...
+
+    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch: ...
+
+    def close(self) -> None: ...

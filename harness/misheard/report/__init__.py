@@ -1,0 +1,1 @@
+"""Reports: report.json, tables, the terminal."""

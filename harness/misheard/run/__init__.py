@@ -1,0 +1,1 @@
+"""Running a system over a suite: batch plan, journal, scheduler, run directory."""

@@ -1,0 +1,1 @@
+"""Stages: what an arm is made of."""

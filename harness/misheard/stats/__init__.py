@@ -1,0 +1,1 @@
+"""Statistics over count vectors: resampling, slices, comparison."""

@@ -1,0 +1,1 @@
+"""Text: versioned normalisation profiles and tokenisers."""

@@ -1,0 +1,1 @@
+"""Scoring and resampling kernels: arrays in, arrays out; numba and numpy only."""
