@@ -1,0 +1,225 @@
+"""Comparison of two systems, paired by item, over identical suites."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from misheard.metrics.base import Arm, BoolArray, Family, FloatArray, Rate
+from misheard.metrics.table import CountTable
+from misheard.stats.estimates import family_arms, family_failures
+from misheard.stats.pairing import check_same_items, reorder
+from misheard.stats.resampling import (
+    RESAMPLES,
+    SEED,
+    Intervals,
+    Sample,
+    Statistic,
+    draw_samples,
+    estimate_intervals,
+)
+from misheard.stats.slices import slice_items, unit_numbers, used_axes
+from misheard.stats.verdict import Verdict, decide
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One rate in one arm, over the pairs that both systems have.
+
+    Attributes:
+        family, metric, arm, better: which rate it is, and which direction is an improvement.
+        n: pairs; items that count on both sides.
+        units: resampling units among them.
+        failed_a, failed_b: items that failed on either side, in the arm or the one it is compared with.
+        a, b: the rate of each system over the pairs; None where undefined.
+        difference: b - a; None where either is undefined.
+        intervals: of the difference; None without pairs.
+        verdict: see `decide`.
+    """
+
+    family: str
+    metric: str
+    arm: Arm
+    better: Literal["lower", "higher"] | None
+    n: int
+    units: int
+    failed_a: int
+    failed_b: int
+    a: float | None
+    b: float | None
+    difference: float | None
+    intervals: Intervals | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class SliceComparison:
+    """The differences over the items of one condition cell."""
+
+    axis: str
+    value: str | None
+    items: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """System B against system A.
+
+    Attributes:
+        items, units: of the suite that both ran over.
+        resamples, seed: of the bootstrap.
+        differences: over all pairs.
+        slices: over the pairs of each condition cell.
+        not_compared: families and arms that only one side has.
+    """
+
+    items: int
+    units: int
+    resamples: int
+    seed: int
+    differences: tuple[Difference, ...]
+    slices: tuple[SliceComparison, ...]
+    not_compared: tuple[tuple[str, Arm], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The counts of one family and arm on both sides, side by side: float64[n, 2K]."""
+
+    family: Family
+    arm: Arm
+    values: FloatArray
+    present: BoolArray
+    failed_a: BoolArray
+    failed_b: BoolArray
+
+
+def compare_tables(
+    a: CountTable,
+    b: CountTable,
+    families: Sequence[Family],
+    *,
+    axes: Mapping[str, Sequence[str]] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Return every difference rate(B) - rate(A), paired by item id, over the suite and per condition cell.
+
+    Both tables must come from the same scorer; the caller sees to that.
+
+    Args:
+        a: the counts of system A.
+        b: the counts of system B.
+        families: the metric families, as both were scored.
+        axes: the declared values of each condition axis; without them, the values that the items use.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+
+    Raises NotComparableError where the items differ, naming them.
+    """
+    check_same_items(a.items, b.items)
+    b = reorder(b, a.items)
+    pairs, not_compared = _pair(a, b, families)
+    units = unit_numbers(a.items)
+
+    known: dict[bytes, tuple[Difference, ...]] = {}
+
+    def compare(rows: BoolArray) -> tuple[Difference, ...]:
+        key = rows.tobytes()
+        if key not in known:
+            known[key] = _compare_rows(pairs, units, rows, resamples, seed)
+        return known[key]
+
+    return Comparison(
+        items=len(a.items),
+        units=len(set(units.tolist())),
+        resamples=resamples,
+        seed=seed,
+        differences=compare(np.ones(len(a.items), dtype=np.bool_)),
+        slices=tuple(
+            SliceComparison(cell.axis, cell.value, cell.items, compare(cell.rows))
+            for cell in slice_items(a.items, used_axes(a.items) if axes is None else axes)
+        ),
+        not_compared=not_compared,
+    )
+
+
+def _pair(
+    a: CountTable, b: CountTable, families: Sequence[Family]
+) -> tuple[list[_Pairs], tuple[tuple[str, Arm], ...]]:
+    counts_a = {(family.name, arm): counts for family, arm, counts in family_arms(a, families)}
+    counts_b = {(family.name, arm): counts for family, arm, counts in family_arms(b, families)}
+    pairs = [
+        _Pairs(
+            family=family,
+            arm=arm,
+            values=np.concatenate(
+                [counts_a[family.name, arm].values, counts_b[family.name, arm].values], axis=1
+            ),
+            present=counts_a[family.name, arm].present & counts_b[family.name, arm].present,
+            failed_a=family_failures(a, family, arm),
+            failed_b=family_failures(b, family, arm),
+        )
+        for family in families
+        for arm in family.arms
+        if (family.name, arm) in counts_a and (family.name, arm) in counts_b
+    ]
+    one_sided = tuple(sorted(counts_a.keys() ^ counts_b.keys()))
+    return pairs, one_sided
+
+
+def _compare_rows(
+    pairs: Sequence[_Pairs], units: npt.NDArray[np.intp], rows: BoolArray, resamples: int, seed: int
+) -> tuple[Difference, ...]:
+    present = [pair.present & rows for pair in pairs]
+    counted = [number for number, mask in enumerate(present) if mask.any()]
+    drawn = draw_samples(
+        [(pairs[number].values, present[number]) for number in counted], units, resamples, seed
+    )
+    samples = dict(zip(counted, drawn, strict=True))
+    return tuple(
+        _difference(pair, rate, rows, int(np.count_nonzero(present[number])), samples.get(number))
+        for number, pair in enumerate(pairs)
+        for rate in pair.family.rates
+    )
+
+
+def _difference(pair: _Pairs, rate: Rate, rows: BoolArray, n: int, sample: Sample | None) -> Difference:
+    columns = len(pair.family.columns)
+    a = b = math.nan
+    intervals = None
+    if sample is not None:
+        a = float(rate.compute(sample.sums[:columns]))
+        b = float(rate.compute(sample.sums[columns:]))
+        intervals = estimate_intervals(sample, _difference_of(rate, columns))
+    units = 0 if sample is None else sample.units
+    return Difference(
+        family=pair.family.name,
+        metric=rate.name,
+        arm=pair.arm,
+        better=rate.better,
+        n=n,
+        units=units,
+        failed_a=int(np.count_nonzero(pair.failed_a & rows)),
+        failed_b=int(np.count_nonzero(pair.failed_b & rows)),
+        a=_finite(a),
+        b=_finite(b),
+        difference=_finite(b - a),
+        intervals=intervals,
+        verdict=decide(n, units, rate.better, intervals),
+    )
+
+
+def _difference_of(rate: Rate, columns: int) -> Statistic:
+    def difference(sums: FloatArray) -> FloatArray:
+        return rate.compute(sums[..., columns:]) - rate.compute(sums[..., :columns])
+
+    return difference
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

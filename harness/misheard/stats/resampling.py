@@ -1,0 +1,192 @@
+"""Intervals over resampling units: the percentile bootstrap and the leave-one-unit-out jackknife.
+
+A statistic is any function of sums of counts, [..., K] -> [...]; both intervals see nothing else of a metric.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from misheard.metrics.base import BoolArray, FloatArray
+from misheard.stats.student import t_quantile
+from misheard_kernels.resampling import resample_sums
+
+Statistic = Callable[[FloatArray], FloatArray]
+
+CONFIDENCE = 0.95
+PERCENTILES = (2.5, 97.5)
+RESAMPLES = 10_000
+SEED = 20_240_607
+MAX_UNDEFINED_SHARE = 0.05
+"""With more of the resamples undefined than this, the percentiles would describe the rest alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A two-sided interval at the level CONFIDENCE."""
+
+    low: float
+    high: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether zero lies outside, its ends included."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """What resampling says about one statistic.
+
+    Attributes:
+        bootstrap, jackknife: None where there is none; `reasons` says why.
+        undefined_resamples: resamples in which the statistic was undefined (a denominator of 0); they are
+            left out of the percentiles.
+        reasons: per missing interval (`bootstrap`, `jackknife`), one of `undefined`, `one_unit`,
+            `undefined_resamples`, `undefined_without_one_unit`.
+    """
+
+    bootstrap: Interval | None
+    jackknife: Interval | None
+    undefined_resamples: int
+    reasons: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Unit totals of some counts with everything that resampling makes of them, shared by all statistics.
+
+    Attributes:
+        totals: float64[G, K], the sums of each unit.
+        sums: float64[K], over all units.
+        resampled: float64[R, K], sums of R samples of units with replacement; R is 0 for a single unit.
+        left_out: float64[G, K], sums without each unit in turn.
+    """
+
+    totals: FloatArray
+    sums: FloatArray
+    resampled: FloatArray
+    left_out: FloatArray
+
+    @property
+    def units(self) -> int:
+        """How many units were resampled."""
+        return len(self.totals)
+
+    def columns(self, start: int, end: int) -> "Sample":
+        """Return the same draws of some of the columns."""
+        return Sample(
+            totals=self.totals[:, start:end],
+            sums=self.sums[start:end],
+            resampled=self.resampled[:, start:end],
+            left_out=self.left_out[:, start:end],
+        )
+
+
+def draw_sample(totals: FloatArray, resamples: int = RESAMPLES, seed: int = SEED) -> Sample:
+    """Resample unit totals, float64[G, K]. The draws depend on the seed and G alone."""
+    sums = np.add.reduce(totals, axis=0)
+    if totals.shape[0] < 2:
+        empty = np.empty((0, totals.shape[1]))
+        return Sample(totals=totals, sums=sums, resampled=empty, left_out=empty)
+    return Sample(
+        totals=totals,
+        sums=sums,
+        resampled=resample_sums(totals, resamples, seed),
+        left_out=sums - totals,
+    )
+
+
+def estimate_intervals(sample: Sample, statistic: Statistic) -> Intervals:
+    """Return both intervals of a statistic, or the reasons why there is none."""
+    point = float(statistic(sample.sums))
+    if not math.isfinite(point):
+        return _no_intervals("undefined")
+    if sample.units < 2:
+        # an interval over one unit would collapse to a point and so exclude zero
+        return _no_intervals("one_unit")
+    bootstrap, undefined = percentile_interval(statistic(sample.resampled))
+    jackknife = jackknife_interval(point, statistic(sample.left_out))
+    reasons = {}
+    if bootstrap is None:
+        reasons["bootstrap"] = "undefined_resamples"
+    if jackknife is None:
+        reasons["jackknife"] = "undefined_without_one_unit"
+    return Intervals(bootstrap, jackknife, undefined, reasons)
+
+
+def _no_intervals(reason: str) -> Intervals:
+    return Intervals(None, None, 0, {"bootstrap": reason, "jackknife": reason})
+
+
+def percentile_interval(values: FloatArray) -> tuple[Interval | None, int]:
+    """Return the central 95 % of resampled values (linear interpolation) and how many were undefined.
+
+    Undefined values are left out; with more than 5 % of them there is no interval.
+    """
+    defined = values[np.isfinite(values)]
+    undefined = values.size - defined.size
+    if defined.size == 0 or undefined > MAX_UNDEFINED_SHARE * values.size:
+        return None, undefined
+    low, high = np.percentile(defined, PERCENTILES)
+    return Interval(float(low), float(high)), undefined
+
+
+def jackknife_interval(point: float, left_out: FloatArray) -> Interval | None:
+    """Return point ± t(G - 1) * standard error, from the values with each of G units left out.
+
+    The variance is (G - 1) / G times the sum of squared deviations from the values' mean (Efron 1982, §3).
+    None where a value is undefined: then one unit alone carries the statistic.
+    """
+    units = left_out.size
+    if units < 2 or not np.isfinite(left_out).all():
+        return None
+    # fsum rounds once, so the order of the units does not matter
+    mean = math.fsum(left_out) / units
+    squares = math.fsum((left_out - mean) ** 2)
+    half = t_quantile(PERCENTILES[1] / 100.0, units - 1) * math.sqrt(squares * (units - 1) / units)
+    return Interval(point - half, point + half)
+
+
+def unit_totals(values: FloatArray, units: npt.NDArray[np.intp], count: int) -> FloatArray:
+    """Return the sums of rows, float64[n, K], per unit: float64[count, K]; rows are added in order."""
+    totals = np.zeros((count, values.shape[1]))
+    np.add.at(totals, units, values)
+    return totals
+
+
+def draw_samples(
+    blocks: Sequence[tuple[FloatArray, BoolArray]],
+    units: npt.NDArray[np.intp],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> list[Sample]:
+    """Return a sample per block of counts, in order.
+
+    Each block resamples the units that have a row in it, and no others: a unit without rows would only make
+    the size of the samples random. Blocks over the same units share every draw, and are drawn in one pass.
+
+    Args:
+        blocks: pairs of counts, float64[n, K], and the rows that count, bool[n], at least one of them True.
+        units: intp[n], the resampling unit of each row.
+        resamples: how many samples to draw.
+        seed: the seed of the draws.
+    """
+    by_units: dict[bytes, list[int]] = {}
+    totals: list[FloatArray] = []
+    for number, (values, rows) in enumerate(blocks):
+        # sorted by the suite-wide number, so that blocks with the same units number them alike
+        members, inverse = np.unique(units[rows], return_inverse=True)
+        by_units.setdefault(members.tobytes(), []).append(number)
+        totals.append(unit_totals(values[rows], inverse, members.size))
+    samples: dict[int, Sample] = {}
+    for numbers in by_units.values():
+        widths = [totals[number].shape[1] for number in numbers]
+        joined = draw_sample(np.concatenate([totals[number] for number in numbers], axis=1), resamples, seed)
+        ends = np.cumsum(widths)
+        for number, start, end in zip(numbers, ends - widths, ends, strict=True):
+            samples[number] = joined.columns(int(start), int(end))
+    return [samples[number] for number in range(len(blocks))]

@@ -1,0 +1,194 @@
+"""Small metric families and made-up tables of counts, for the tests of statistics and reports."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from misheard.failures import Failure, FailureKind
+from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
+from misheard.metrics.table import TIMING_COLUMNS, ArmTable, CountTable, ItemInfo
+from misheard.suite.items import ItemKind
+
+
+@dataclass(frozen=True)
+class MadeUpFamily:
+    name: str
+    columns: tuple[str, ...]
+    rates: tuple[Rate, ...]
+    arms: tuple[Arm, ...] = (Arm.AUDIO,)
+    relative_to: Arm | None = None
+
+    def counts(self, rows: Sequence[ScoredRow]) -> Counts:
+        raise NotImplementedError("these families are counted by hand")
+
+
+class ErrorFamily(MadeUpFamily):
+    def item_rates(self, counts: Counts) -> FloatArray:
+        rates = self.rates[0].compute(counts.values)
+        return np.where(counts.present, rates, np.nan)
+
+
+def share(column: int, total: int, name: str, better: str | None) -> Rate:
+    return Rate(name, f"share of {name}", better, lambda s: divide(s[..., column], s[..., total]))  # type: ignore[arg-type]
+
+
+def _error_rate(sums: FloatArray) -> FloatArray:
+    return divide(sums[..., 1] + sums[..., 2] + sums[..., 3], sums[..., 0] + sums[..., 1] + sums[..., 2])
+
+
+ERROR_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
+WER = ErrorFamily("wer", ERROR_COLUMNS, (Rate("wer", "word error rate", "lower", _error_rate),))
+CER = ErrorFamily("cer", ERROR_COLUMNS, (Rate("cer", "character error rate", "lower", _error_rate),))
+RESPONSE = MadeUpFamily(
+    "response",
+    ("items", "quality", "exact"),
+    (share(1, 0, "response_quality", "higher"), share(2, 0, "exact_match_rate", "higher")),
+    tuple(Arm),
+)
+ANSWERS = MadeUpFamily(
+    "answer_class",
+    ("items", "correct", "abstained", "hallucinated"),
+    (
+        share(1, 0, "correct_rate", "higher"),
+        share(2, 0, "abstention_rate", None),
+        share(3, 0, "hallucination_rate", "lower"),
+    ),
+    tuple(Arm),
+)
+NON_SPEECH = MadeUpFamily(
+    "non_speech", ("clips", "with_text"), (share(1, 0, "non_speech_hallucination_rate", "lower"),)
+)
+PROPAGATION = MadeUpFamily(
+    "propagation",
+    ("items", "drop", "degraded", "improved", "flipped"),
+    (
+        share(1, 0, "quality_drop", "lower"),
+        share(2, 0, "degraded_fraction", "lower"),
+        share(3, 0, "improved_fraction", "higher"),
+        share(4, 0, "flip_rate", None),
+    ),
+    (Arm.AUDIO, Arm.CONTROL),
+    Arm.TRANSCRIPT,
+)
+FAMILIES = (WER, CER, RESPONSE, ANSWERS, NON_SPEECH, PROPAGATION)
+
+AXES = {"language": ("en",), "noise": ("clean", "15dB", "5dB"), "mic": ("laptop", "phone")}
+
+
+def make_items(sessions: int, per_session: int, non_speech: int) -> tuple[ItemInfo, ...]:
+    speech = [
+        ItemInfo(
+            id=f"q{number:03d}",
+            kind=ItemKind.SPEECH,
+            session=f"s{number // per_session}",
+            resampling_unit=f"session:s{number // per_session}",
+            conditions={
+                "language": "en",
+                "noise": ("clean", "15dB")[number % 2],
+                "mic": ("laptop", "phone")[number // per_session % 2],
+            },
+            sha256=f"{number:064x}",
+        )
+        for number in range(sessions * per_session)
+    ]
+    silent = [
+        ItemInfo(
+            f"noise{n}", ItemKind.NON_SPEECH, None, f"item:noise{n}", {"noise": "clean"}, f"{n + 10**6:064x}"
+        )
+        for n in range(non_speech)
+    ]
+    return (*speech, *silent)
+
+
+def make_table(
+    sessions: int = 6, per_session: int = 8, non_speech: int = 6, *, seed: int = 1, error: float = 0.12
+) -> CountTable:
+    """Make counts for a suite whose 15dB half is heard three times worse; item 5 fails in the audio arm."""
+    random = np.random.default_rng(seed)
+    items = make_items(sessions, per_session, non_speech)
+    speech = np.array([item.kind is ItemKind.SPEECH for item in items])
+    level = np.array([error * (3 if item.conditions.get("noise") == "15dB" else 1) for item in items])
+    failures: list[Failure | None] = [None] * len(items)
+    if len(items) > 5:
+        failures[5] = Failure("recognize", FailureKind.ASR_ERROR, "the decoder stopped")
+    ok = np.array([failure is None for failure in failures])
+    quality = {Arm.TRANSCRIPT: random.random(len(items)).round(3)}
+    quality[Arm.CONTROL] = quality[Arm.TRANSCRIPT]
+    quality[Arm.AUDIO] = np.clip(quality[Arm.TRANSCRIPT] - random.random(len(items)) * level, 0, 1)
+    arms = {}
+    for arm in Arm:
+        arm_failures = tuple(failures) if arm is Arm.AUDIO else (None,) * len(items)
+        present = speech & ok if arm is Arm.AUDIO else speech
+        counts = {
+            "response": response_counts(quality[arm], present),
+            "answer_class": answer_counts(quality[arm], present),
+        }
+        if arm is Arm.AUDIO:
+            counts |= audio_counts(random, level, speech, ok)
+        if arm is not Arm.TRANSCRIPT:
+            counts["propagation"] = drop_counts(quality[arm], quality[Arm.TRANSCRIPT], present)
+        timings = {name: np.full(len(items), np.nan) for name in TIMING_COLUMNS}
+        timings["audio_seconds"] = random.random(len(items)).round(2) + 2
+        flags = {"token_limit": random.random(len(items)) < 0.1}
+        arms[arm] = ArmTable(arm, arm_failures, counts, timings, flags)
+    return CountTable(items, arms)
+
+
+def masked(values: FloatArray, present: np.ndarray) -> Counts:
+    return Counts(np.where(present[:, None], values, 0.0), present)
+
+
+def audio_counts(
+    random: np.random.Generator, level: FloatArray, speech: np.ndarray, ok: np.ndarray
+) -> Mapping[str, Counts]:
+    out = {}
+    for name, length in (("wer", 8), ("cer", 35)):
+        reference = random.integers(length - 3, length + 4, level.size)
+        wrong = random.binomial(reference, np.minimum(level, 1))
+        deleted = random.binomial(wrong, 0.2)
+        inserted = random.binomial(reference, level / 8)
+        values = np.stack([reference - wrong, wrong - deleted, deleted, inserted], axis=1).astype(float)
+        out[name] = masked(values, speech & ok)
+    text = random.random(level.size) < 0.5
+    out["non_speech"] = masked(np.stack([np.ones(level.size), text], axis=1), ~speech & ok)
+    return out
+
+
+def response_counts(quality: FloatArray, present: np.ndarray) -> Counts:
+    return masked(np.stack([np.ones(quality.size), quality, quality > 0.9], axis=1), present)
+
+
+def answer_counts(quality: FloatArray, present: np.ndarray) -> Counts:
+    correct, abstained = quality > 0.4, quality < 0.1
+    wrong = ~correct & ~abstained
+    return masked(np.stack([np.ones(quality.size), correct, abstained, wrong], axis=1), present)
+
+
+def drop_counts(quality: FloatArray, clean: FloatArray, present: np.ndarray) -> Counts:
+    drop = clean - quality
+    columns = [np.ones(drop.size), drop, drop > 1e-12, drop < -1e-12, drop != 0]
+    return masked(np.stack(columns, axis=1), present)
+
+
+def with_counts(table: CountTable, arm: Arm, family: str, counts: Counts) -> CountTable:
+    """Return the table with one family's counts in one arm replaced."""
+    changed = replace(table.arms[arm], counts={**table.arms[arm].counts, family: counts})
+    return replace(table, arms={**table.arms, arm: changed})
+
+
+def ratio_table(
+    numerators: Sequence[float], denominators: Sequence[float], sessions: Sequence[str]
+) -> CountTable:
+    """Make a table with one family, `ratio`, in the audio arm."""
+    items = tuple(
+        ItemInfo(f"i{n}", ItemKind.SPEECH, session, f"session:{session}", {}, f"{n:064x}")
+        for n, session in enumerate(sessions)
+    )
+    values = np.stack([np.array(numerators, dtype=float), np.array(denominators, dtype=float)], axis=1)
+    counts = {"ratio": Counts(values, np.ones(len(items), dtype=bool))}
+    arm = ArmTable(Arm.AUDIO, (None,) * len(items), counts, {}, {})
+    return CountTable(items, {Arm.AUDIO: arm})
+
+
+RATIO = MadeUpFamily("ratio", ("wrong", "total"), (share(0, 1, "ratio", "lower"),))
