@@ -1,0 +1,93 @@
+"""Family `response`: how good the answers are against the human reference answers, in every arm."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from misheard.errors import ConfigError, Problem
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.quality import AnswerQuality, Scorer
+
+_QUALITY, _EXACT, _ANSWERS = range(3)
+
+
+class Response:
+    """Quality and exact matches of answers: items with a reference answer."""
+
+    name = "response"
+    columns: tuple[str, ...] = ("quality", "exact_matches", "answers")
+    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    relative_to: Arm | None = None
+    rates: tuple[Rate, ...] = (
+        Rate(
+            "response_quality",
+            "mean quality of the answers against the reference answers",
+            "higher",
+            lambda sums: divide(sums[..., _QUALITY], sums[..., _ANSWERS]),
+        ),
+        Rate(
+            "exact_match_rate",
+            "share of answers equal to the reference answer after normalisation",
+            "higher",
+            lambda sums: divide(sums[..., _EXACT], sums[..., _ANSWERS]),
+        ),
+    )
+
+    def __init__(self, quality: AnswerQuality) -> None:
+        self._quality = quality
+
+    def counts(self, rows: Sequence[ScoredRow]) -> Counts:
+        """Count every row with a reference answer and an answer. Raises ScorerError."""
+        values = np.zeros((len(rows), len(self.columns)))
+        present = np.zeros(len(rows), dtype=bool)
+        for index, row in enumerate(rows):
+            reference, answer = row.item.reference_answer, row.output.answer
+            if reference is None or answer is None:
+                continue
+            present[index] = True
+            exact = row.output.failure is None and self._quality.equal(reference, answer)
+            values[index] = (self._quality(row.item, row.output), exact, 1.0)
+        return Counts(values, present)
+
+
+def load_scorer(path: str, option: str = "scoring.response_scorer") -> Scorer:
+    """Return the function that `module:function` names; the current directory's modules can be named too.
+
+    Raises ConfigError, naming `option`, where there is no such function.
+    """
+    module_name, _, function_name = path.partition(":")
+    if not module_name or not function_name:
+        raise _option_error(option, "must read module:function, such as my_scorers:meaning")
+    try:
+        scorer: Any = reduce(getattr, function_name.split("."), _import(module_name, option))
+    except AttributeError:
+        raise _option_error(option, f"module {module_name} has no function {function_name}") from None
+    if not callable(scorer):
+        raise _option_error(option, f"{path} is not a function but {type(scorer).__name__}")
+    checked: Scorer = scorer
+    return checked
+
+
+def _import(name: str, option: str) -> object:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # last, so that nothing in the folder hides an installed module
+        sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise _option_error(
+            option, f"no module {error.name}; install it, or run misheard in the folder that holds it"
+        ) from error
+    except Exception as error:
+        what = f"module {name} cannot be imported: {type(error).__name__}: {error}"
+        raise _option_error(option, what) from error
+
+
+def _option_error(option: str, what: str) -> ConfigError:
+    return ConfigError("the run config", [Problem(option, what)])
