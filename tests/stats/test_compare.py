@@ -17,9 +17,11 @@ def one(comparison: Comparison, metric: str, arm: Arm = Arm.AUDIO) -> Difference
     return found
 
 
-def intervals(bootstrap: tuple[float, float] | None, jackknife: tuple[float, float] | None) -> Intervals:
+def intervals(
+    units: int, bootstrap: tuple[float, float] | None, jackknife: tuple[float, float] | None
+) -> Intervals:
     return Intervals(
-        Interval(*bootstrap) if bootstrap else None, Interval(*jackknife) if jackknife else None, 0, {}
+        units, Interval(*bootstrap) if bootstrap else None, Interval(*jackknife) if jackknife else None, 0, {}
     )
 
 
@@ -55,7 +57,7 @@ def test_verdict_needs_items_units_and_agreeing_intervals(
     jackknife: tuple[float, float] | None,
     expected: Verdict,
 ) -> None:
-    assert decide(n, units, better, intervals(bootstrap, jackknife)) is expected  # type: ignore[arg-type]
+    assert decide(n, better, intervals(units, bootstrap, jackknife)) is expected  # type: ignore[arg-type]
 
 
 def test_system_against_itself_differs_by_exactly_nothing() -> None:

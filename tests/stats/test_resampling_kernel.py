@@ -1,8 +1,6 @@
 import subprocess
 import sys
-from collections.abc import Iterator
 
-import numba
 import numpy as np
 import pytest
 
@@ -24,13 +22,6 @@ def index_by_definition(units: int, resample: int, draw: int, seed: int) -> int:
     word = mix((key + (draw // 2 + 1) * golden) % WORD)
     half = word % 2**32 if draw % 2 == 0 else word >> 32
     return half * units >> 32
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    before = numba.get_num_threads()
-    yield
-    numba.set_num_threads(before)
 
 
 @pytest.mark.parametrize(("units", "seed"), [(1, 0), (2, 1), (7, 2**64 - 1), (54, 20_240_607)])
@@ -57,14 +48,11 @@ def test_sums_add_the_drawn_rows_in_draw_order() -> None:
         np.testing.assert_array_equal(sums[resample], by_hand)
 
 
-@pytest.mark.usefixtures("threads")
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
-def test_number_of_threads_changes_nothing() -> None:
+@pytest.mark.parametrize("threads", [2, 3, 16])
+def test_number_of_threads_changes_nothing(threads: int) -> None:
     totals = np.random.default_rng(5).random((120, 6))
-    numba.set_num_threads(1)
-    one = resample_sums_parallel(totals, 1000, 9)
-    numba.set_num_threads(2)
-    np.testing.assert_array_equal(one, resample_sums_parallel(totals, 1000, 9))
+    one = resample_sums_parallel(totals, 1000, 9, threads=1)
+    np.testing.assert_array_equal(one, resample_sums_parallel(totals, 1000, 9, threads=threads))
 
 
 def test_large_inputs_take_the_compiled_loop_and_agree() -> None:

@@ -196,21 +196,20 @@ def _difference(pair: _Pairs, rate: Rate, rows: BoolArray, n: int, sample: Sampl
         a = float(rate.compute(sample.sums[:columns]))
         b = float(rate.compute(sample.sums[columns:]))
         intervals = estimate_intervals(sample, _difference_of(rate, columns))
-    units = 0 if sample is None else sample.units
     return Difference(
         family=pair.family.name,
         metric=rate.name,
         arm=pair.arm,
         better=rate.better,
         n=n,
-        units=units,
+        units=0 if sample is None else sample.units,
         failed_a=int(np.count_nonzero(pair.failed_a & rows)),
         failed_b=int(np.count_nonzero(pair.failed_b & rows)),
         a=_finite(a),
         b=_finite(b),
         difference=_finite(b - a),
         intervals=intervals,
-        verdict=decide(n, units, rate.better, intervals),
+        verdict=decide(n, rate.better, intervals),
     )
 
 

@@ -4,7 +4,7 @@ A statistic is any function of sums of counts, [..., K] -> [...]; both intervals
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 PERCENTILES = (2.5, 97.5)
 RESAMPLES = 10_000
 SEED = 20_240_607
+MANY_UNITS = 40
+"""From this many units on the bootstrap's interval decides alone (see `Intervals.deciding`)."""
+
 MAX_UNDEFINED_SHARE = 0.05
 """With more of the resamples undefined than this, the percentiles would describe the rest alone."""
 
@@ -42,6 +45,7 @@ class Intervals:
     """What resampling says about one statistic.
 
     Attributes:
+        units: how many units were resampled.
         bootstrap, jackknife: None where there is none; `reasons` says why.
         undefined_resamples: resamples in which the statistic was undefined (a denominator of 0); they are
             left out of the percentiles.
@@ -49,10 +53,27 @@ class Intervals:
             `undefined_resamples`, `undefined_without_one_unit`.
     """
 
+    units: int
     bootstrap: Interval | None
     jackknife: Interval | None
     undefined_resamples: int
-    reasons: dict[str, str]
+    reasons: Mapping[str, str]
+
+    @property
+    def deciding(self) -> Interval | None:
+        """The interval that verdicts go by, and that tables show.
+
+        Over few units the percentile bootstrap covers too little and the jackknife with t(G - 1) does not,
+        so that under MANY_UNITS the interval spans both, and there is none without both.
+        """
+        if self.units >= MANY_UNITS:
+            return self.bootstrap
+        if self.bootstrap is None or self.jackknife is None:
+            return None
+        return Interval(
+            low=min(self.bootstrap.low, self.jackknife.low),
+            high=max(self.bootstrap.high, self.jackknife.high),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +125,10 @@ def estimate_intervals(sample: Sample, statistic: Statistic) -> Intervals:
     """Return both intervals of a statistic, or the reasons why there is none."""
     point = float(statistic(sample.sums))
     if not math.isfinite(point):
-        return _no_intervals("undefined")
+        return _no_intervals(sample.units, "undefined")
     if sample.units < 2:
         # an interval over one unit would collapse to a point and so exclude zero
-        return _no_intervals("one_unit")
+        return _no_intervals(sample.units, "one_unit")
     bootstrap, undefined = percentile_interval(statistic(sample.resampled))
     jackknife = jackknife_interval(point, statistic(sample.left_out))
     reasons = {}
@@ -115,11 +136,11 @@ def estimate_intervals(sample: Sample, statistic: Statistic) -> Intervals:
         reasons["bootstrap"] = "undefined_resamples"
     if jackknife is None:
         reasons["jackknife"] = "undefined_without_one_unit"
-    return Intervals(bootstrap, jackknife, undefined, reasons)
+    return Intervals(sample.units, bootstrap, jackknife, undefined, reasons)
 
 
-def _no_intervals(reason: str) -> Intervals:
-    return Intervals(None, None, 0, {"bootstrap": reason, "jackknife": reason})
+def _no_intervals(units: int, reason: str) -> Intervals:
+    return Intervals(units, None, None, 0, {"bootstrap": reason, "jackknife": reason})
 
 
 def percentile_interval(values: FloatArray) -> tuple[Interval | None, int]:
