@@ -1,0 +1,61 @@
+"""Where models are: a folder, a name in the model cache, or a pinned hub id."""
+
+import os
+from pathlib import Path
+
+from misheard.errors import BackendError, InputError
+
+
+def cache_dir() -> Path:
+    """Return misheard's cache: `MISHEARD_CACHE`, else `misheard` in the user's cache folder."""
+    if chosen := os.environ.get("MISHEARD_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "misheard"
+
+
+def models_dir() -> Path:
+    """Return the folder of named models: `MISHEARD_MODELS`, else `models` in the cache."""
+    chosen = os.environ.get("MISHEARD_MODELS")
+    return Path(chosen) if chosen else cache_dir() / "models"
+
+
+def resolve_model(option: str, model: str, revision: str | None, base: Path) -> str:
+    """Return what a backend loads: a folder's path where there is one, else the hub id as it is.
+
+    A name without `/` is a folder in the model cache; one that starts with `/`, `./` or `../` is a folder,
+    relative to `base`, the config's; any other is a hub id, which needs a revision of 40 hex digits.
+    Raises InputError that names `option` where nothing is found.
+    """
+    if model.startswith(("/", "./", "../", "~")):
+        folder = (base / Path(model).expanduser()).resolve()
+        if not folder.is_dir():
+            raise InputError(f"{option}: there is no folder {folder}")
+        return str(folder)
+    if "/" not in model:
+        folder = models_dir() / model
+        if not folder.is_dir():
+            raise InputError(
+                f"{option}: no model is called {model!r} in {models_dir()}; "
+                "scripts/fetch_models puts the demo's models there, MISHEARD_MODELS names another folder"
+            )
+        return str(folder)
+    if revision is None:
+        raise InputError(f"{option}: {model} is a hub id: pin it with a revision (40 hex digits)")
+    return model
+
+
+def download_snapshot(option: str, model: str, revision: str, patterns: list[str]) -> str:
+    """Return the local folder of a pinned hub snapshot, downloaded where it is not there yet.
+
+    Raises BackendError where the library is missing or the hub cannot be reached.
+    """
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise BackendError(f"{option}: {error}; pip install 'misheard[run]'") from error
+    try:
+        return str(snapshot_download(model, revision=revision, allow_patterns=patterns))
+    except (OSError, ValueError) as error:
+        reason = type(error).__name__
+        raise BackendError(f"{option}: {model}@{revision} could not be downloaded ({reason})") from error

@@ -1,0 +1,221 @@
+"""Whisper on CTranslate2: cross-file batches straight on `ctranslate2.models.Whisper`.
+
+Decoding is greedy at temperature 0 with no fallback and no conditioning on earlier text. Batching is only
+scheduling: every window is padded to 30 s, as Whisper was trained, whatever else is in its batch.
+"""
+
+import ctypes
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from misheard.audio.activity import speech_seconds
+from misheard.canonical import sha256_file
+from misheard.errors import BackendError
+from misheard.failures import FailureKind, ItemFailedError
+from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.settings import CTranslate2Settings
+
+_MAX_LENGTH = 448
+_LANGUAGE_TOKEN = re.compile(r"<\|([a-z]{2,3})\|>")
+_CUDA_LIBRARY = "libcublas.so.12"
+_MIN_SPEECH_SECONDS = 0.2
+
+
+class CTranslate2Recognizer:
+    """A Whisper checkpoint in CTranslate2 form, multilingual or English only."""
+
+    def __init__(self, settings: CTranslate2Settings, *, cpu: bool) -> None:
+        self._settings = settings
+        self._cpu = cpu
+        self._model: Any = None
+
+    def load(self) -> None:
+        folder = Path(self._settings.model)
+        for name in ("model.bin", "tokenizer.json", "config.json"):
+            if not (folder / name).is_file():
+                raise BackendError(
+                    f"recognizer.model: {folder} has no {name}; a Whisper model in CTranslate2 form has"
+                )
+        try:
+            import ctranslate2
+            import tokenizers
+
+            import misheard.audio.features
+        except ImportError as error:
+            raise BackendError(f"recognizer ctranslate2: {error}; pip install 'misheard[run]'") from error
+        self._ctranslate2 = ctranslate2
+        self._log_mel = misheard.audio.features.log_mel
+        self._device = self._choose_device(ctranslate2)
+        compute_type = (
+            self._settings.cpu_compute_type if self._device == "cpu" else self._settings.compute_type
+        )
+        try:
+            self._model = ctranslate2.models.Whisper(
+                str(folder),
+                device=self._device,
+                compute_type=compute_type,
+                inter_threads=1,
+                intra_threads=self._settings.threads or len(os.sched_getaffinity(0)),
+            )
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except (RuntimeError, ValueError, Exception) as error:
+            raise BackendError(f"recognizer.model: {folder} cannot be loaded: {error}") from error
+        self._read_tokens(folder)
+        self._content = {p.name: sha256_file(p) for p in sorted(folder.iterdir()) if p.suffix in _MODEL_FILES}
+
+    def _choose_device(self, ctranslate2: Any) -> str:
+        if self._cpu or self._settings.device == "cpu":
+            return "cpu"
+        if self._settings.device == "auto" and ctranslate2.get_cuda_device_count() == 0:
+            return "cpu"
+        check_cuda()
+        return "cuda"
+
+    def _read_tokens(self, folder: Path) -> None:
+        token = self._tokenizer.token_to_id
+        names = ("<|startoftranscript|>", "<|transcribe|>", "<|notimestamps|>", "<|endoftext|>")
+        missing = [name for name in names if token(name) is None]
+        if missing:
+            raise BackendError(f"recognizer.model: {folder}/tokenizer.json lacks {', '.join(missing)}")
+        self._start, self._transcribe, self._no_timestamps, self._end = (token(name) for name in names)
+        self._languages = {}
+        if self._model.is_multilingual:
+            for text in self._tokenizer.get_vocab():
+                if (match := _LANGUAGE_TOKEN.fullmatch(text)) and token(text) > self._start:
+                    self._languages[match[1]] = token(text)
+
+    def warm_up(self) -> None:
+        silence = np.zeros(1600, np.float32)
+        self.recognize([AudioWindow(silence, "en")])
+
+    def fingerprint(self) -> dict[str, Any]:
+        return {
+            "backend": "ctranslate2",
+            "version": importlib.metadata.version("ctranslate2"),
+            "features": {"torch": importlib.metadata.version("torch"), "n_mels": self._model.n_mels},
+            "content": self._content,
+            "device": self._device,
+            "compute_type": self._model.compute_type,
+            "decoding": {"beam_size": 1, "temperature": 0, "max_length": _MAX_LENGTH, "timestamps": False},
+        }
+
+    def supports(self, language: str | None) -> bool:
+        if language is None:
+            return True
+        return language in self._languages if self._model.is_multilingual else language == "en"
+
+    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+        started = time.perf_counter()
+        features = self._log_mel([window.samples for window in batch], self._model.n_mels)
+        view = self._ctranslate2.StorageView.from_array(np.ascontiguousarray(features.numpy()))
+        featured = time.perf_counter()
+        try:
+            encoded = self._model.encode(view)
+            languages, prompts = self._prompts(batch, encoded)
+            results = self._model.generate(
+                encoded,
+                prompts,
+                beam_size=1,
+                sampling_temperature=0.0,
+                max_length=_MAX_LENGTH,
+                return_scores=True,
+                return_no_speech_prob=True,
+            )
+        except RuntimeError as error:
+            raise ItemFailedError(FailureKind.ASR_ERROR, f"ctranslate2: {error}") from error
+        windows = tuple(
+            self._transcript(result, len(prompt), language)
+            for result, prompt, language in zip(results, prompts, languages, strict=True)
+        )
+        return RecognizedBatch(windows, featured - started, time.perf_counter() - featured)
+
+    def _prompts(
+        self, batch: Sequence[AudioWindow], encoded: Any
+    ) -> tuple[list[str | None], list[list[int]]]:
+        """Return the language to report and the prompt tokens, per window."""
+        if not self._model.is_multilingual:
+            return ["en"] * len(batch), [[self._start, self._no_timestamps] for _ in batch]
+        reported = [window.language for window in batch]
+        decoded = list(reported)
+        if None in reported:
+            for index, guesses in enumerate(self._model.detect_language(encoded)):
+                if reported[index] is None:
+                    decoded[index] = guesses[0][0].strip("<|>")
+                    # A guess from silence is no evidence: it decodes the window, but is not reported.
+                    if speech_seconds(batch[index].samples) >= _MIN_SPEECH_SECONDS:
+                        reported[index] = decoded[index]
+        prompts = [
+            [self._start, self._languages[str(code)], self._transcribe, self._no_timestamps]
+            for code in decoded
+        ]
+        return reported, prompts
+
+    def _transcript(self, result: Any, prompt_length: int, language: str | None) -> WindowTranscript:
+        tokens = [token for token in result.sequences_ids[0] if token != self._end]
+        text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
+        # CTranslate2 normalises a score by the length without the end token; Whisper's average counts it.
+        average = result.scores[0] * len(tokens) / (len(tokens) + 1)
+        return WindowTranscript(
+            text=text,
+            language=language,
+            tokens=len(tokens),
+            token_limit=len(tokens) >= min(_MAX_LENGTH // 2, _MAX_LENGTH - prompt_length),
+            no_speech_prob=float(result.no_speech_prob),
+            avg_logprob=float(average),
+            compression_ratio=compression_ratio(text),
+        )
+
+    def close(self) -> None:
+        self._model = None
+
+
+_MODEL_FILES = frozenset({".bin", ".json", ".txt"})
+
+
+def compression_ratio(text: str) -> float:
+    """Return UTF-8 bytes / zlib bytes, Whisper's sign of a repetition loop; 0 for empty text."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return len(raw) / len(zlib.compress(raw)) if raw else 0.0
+
+
+def check_cuda() -> None:
+    """Check in a child process that CTranslate2 can use a CUDA device.
+
+    A missing CUDA library aborts the process that first needs it, so this process must not be the one.
+    Raises BackendError that names the library and the package to install.
+    """
+    child = subprocess.run(
+        [sys.executable, "-m", "misheard.recognizers.ctranslate2"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if child.returncode:
+        lines = child.stderr.strip().splitlines() or [f"exit status {child.returncode}"]
+        raise BackendError(
+            f"recognizer.device: CUDA cannot be used: {lines[-1]}; "
+            "install nvidia-cublas-cu12 and a driver, or use --cpu"
+        )
+
+
+def _check_cuda_here() -> None:
+    import ctranslate2
+
+    if ctranslate2.get_cuda_device_count() == 0:
+        raise SystemExit("no CUDA device is visible")
+    ctypes.CDLL(_CUDA_LIBRARY)
+
+
+if __name__ == "__main__":
+    _check_cuda_here()

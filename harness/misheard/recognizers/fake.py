@@ -1,0 +1,46 @@
+"""A recognizer without a model: deterministic, instant, and public API for tests and for trying configs."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from misheard.audio.windows import samples_sha256
+from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.settings import FakeRecognizerSettings
+
+_WORDS = ("what", "is", "the", "a", "of", "in", "how", "many", "who", "where", "red", "blue", "one", "two")
+
+
+class FakeRecognizer:
+    """Looks a window's text up by the hash of its samples, or makes words up from that hash."""
+
+    def __init__(self, settings: FakeRecognizerSettings) -> None:
+        self._settings = settings
+
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def warm_up(self) -> None:
+        """Nothing to warm up."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        return {"backend": "fake", "transcripts": dict(self._settings.transcripts)}
+
+    def supports(self, language: str | None) -> bool:
+        return True
+
+    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+        started = time.perf_counter()
+        time.sleep(self._settings.delay_seconds)
+        windows = tuple(WindowTranscript(text=self._text(w), language=w.language) for w in batch)
+        return RecognizedBatch(windows, 0.0, time.perf_counter() - started)
+
+    def _text(self, window: AudioWindow) -> str:
+        digest = samples_sha256(window.samples)
+        known = self._settings.transcripts.get(digest)
+        if known is not None:
+            return known
+        return " ".join(_WORDS[byte % len(_WORDS)] for byte in bytes.fromhex(digest)[:6])

@@ -1,0 +1,92 @@
+"""What the phases of one run share, and the failure policy they all follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from misheard.config import RunConfig
+from misheard.errors import NotComparableError, RunAbortedError
+from misheard.failures import Failure
+from misheard.metrics.base import Arm
+from misheard.run.directory import RunDirectory
+from misheard.run.progress import Progress
+from misheard.run.telemetry import Clock
+from misheard.stages.prompts import PromptTemplate
+from misheard.suite.items import Item, Suite
+
+FailedItem = tuple[str, Failure]
+"""An item's id and what went wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line adds to a config."""
+
+    out: Path
+    suite: Path
+    cpu: bool = False
+    limit: int | None = None
+    resume: bool = False
+    fail_fast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One run. `state` is `run.json` as it stands; `save` writes it."""
+
+    config: RunConfig
+    options: RunOptions
+    suite: Suite
+    directory: RunDirectory
+    clock: Clock
+    progress: Progress
+    prompt: PromptTemplate
+    state: dict[str, Any]
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms of this run, in the order in which they run."""
+        return tuple(Arm(arm) for arm in self.state["arms"])
+
+    @property
+    def questions(self) -> list[Item]:
+        """The items that a language model is asked about."""
+        return [item for item in self.suite.items if item.reference_answer is not None]
+
+    def save(self) -> None:
+        """Write `run.json`."""
+        self.directory.write_run(self.state)
+
+    def pin(self, part: str, fingerprint: dict[str, Any]) -> None:
+        """Record what a part of the system is; a resumed run must still be made of the same.
+
+        Raises NotComparableError that names what changed.
+        """
+        system = self.state["system"]
+        before = system.get(part)
+        if before is not None and before != fingerprint:
+            keys = sorted(k for k in {*before, *fingerprint} if before.get(k) != fingerprint.get(k))
+            raise NotComparableError(
+                f"--resume {self.directory.root}: the {part} changed since the run began "
+                f"({', '.join(keys)}); start a new run"
+            )
+        system[part] = fingerprint
+        self.save()
+
+    def failed_now(self, failed: Sequence[FailedItem]) -> None:
+        """Stop at the first failed item where `--fail-fast` asks for it. Raises RunAbortedError."""
+        if failed and self.options.fail_fast:
+            item, failure = failed[0]
+            raise RunAbortedError(
+                f"item {item}: {failure.kind} at {failure.stage} ({failure.detail}); stopped by --fail-fast"
+            )
+
+    def phase_ended(self, failed: Sequence[FailedItem]) -> None:
+        """Stop after a phase with failures where the policy is `abort`. Raises RunAbortedError."""
+        self.failed_now(failed)
+        if failed and self.config.on_failure == "abort":
+            names = ", ".join(f"{item} ({failure.kind})" for item, failure in failed[:20])
+            raise RunAbortedError(
+                f"{len(failed)} failed items, no report is written (--on-failure abort): {names}"
+            )

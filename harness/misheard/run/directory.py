@@ -1,0 +1,134 @@
+"""A run's directory: its files by name, the lock that keeps two processes apart, and `run.json`."""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any, Self
+
+from misheard.canonical import canonical_json, write_atomic, write_json
+from misheard.errors import IncompleteRunError, InputError
+from misheard.suite.items import Item, ItemKind, Suite
+
+SCHEMA = "misheard/run/1"
+
+_OWN_NAMES = frozenset({"run.json", "journal"})
+
+
+class RunDirectory:
+    """The files of one run. Text lies under `journal/` only."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.journal = root / "journal"
+        self.logs = root / "logs"
+        self.run_json = root / "run.json"
+        self.plan = root / "plan.jsonl"
+        self.suite = self.journal / "suite.jsonl"
+        self.recognize = self.journal / "recognize.jsonl"
+        self.respond = self.journal / "respond.jsonl"
+        self._lock: int | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run has been recorded here. One that was killed before that begins anew."""
+        return self.run_json.is_file()
+
+    @classmethod
+    def create(cls, root: Path, *, resume: bool) -> Self:
+        """Make a new directory, or take an old one to resume, and lock it.
+
+        Raises InputError where it exists and is not to be resumed, is no run, or another process runs in it.
+        """
+        directory = cls(root)
+        if root.exists() and not root.is_dir():
+            raise InputError(f"--out {root}: is not a directory")
+        names = {entry.name for entry in root.iterdir()} if root.is_dir() else set()
+        if resume and not names & _OWN_NAMES:
+            raise InputError(f"--resume: {root} holds no run to resume")
+        if names and not resume:
+            raise InputError(f"--out {root}: is not empty; choose another, or add --resume to go on with it")
+        try:
+            directory.journal.mkdir(parents=True, exist_ok=True)
+            directory.logs.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--out {root}: {error.strerror}") from error
+        directory._take_lock()
+        return directory
+
+    @classmethod
+    def open(cls, root: Path) -> Self:
+        """Open a run to read it. Raises IncompleteRunError where it is no run."""
+        directory = cls(root)
+        if not directory.run_json.is_file():
+            raise IncompleteRunError(f"{root}: no run.json; this is not a run directory")
+        return directory
+
+    def _take_lock(self) -> None:
+        self._lock = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(f"--out {self.root}: another process is running in it") from error
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def read_run(self) -> dict[str, Any]:
+        """Return `run.json`. Raises IncompleteRunError where it is missing or not one of ours."""
+        try:
+            data = json.loads(self.run_json.read_bytes())
+        except (OSError, ValueError) as error:
+            raise IncompleteRunError(f"{self.run_json}: cannot be read ({type(error).__name__})") from error
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            raise IncompleteRunError(f"{self.run_json}: not written by this version of misheard")
+        return data
+
+    def write_run(self, data: dict[str, Any]) -> None:
+        """Replace `run.json`."""
+        write_json(self.run_json, {"schema": SCHEMA, **data})
+
+
+def write_suite(path: Path, suite: Suite) -> None:
+    """Keep the suite's truth with the run, so that it can be rescored anywhere. It holds text."""
+    rows: list[dict[str, Any]] = [{"kind": "suite", "root": str(suite.root), **suite.header()}]
+    rows.extend({"audio": item.audio, **item.truth()} for item in suite.items)
+    write_atomic(path, "".join(canonical_json(row) + "\n" for row in rows))
+
+
+def read_suite(path: Path) -> Suite:
+    """Return the suite that a run kept. Raises IncompleteRunError where it is missing or damaged."""
+    try:
+        header, *rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
+        return Suite(
+            name=header["name"],
+            version=header["version"],
+            root=Path(header["root"]),
+            axes={axis: tuple(values) for axis, values in header["axes"].items()},
+            items=tuple(_item(row) for row in rows),
+            primary_metrics=header["primary_metrics"],
+            abstentions={language: tuple(p) for language, p in header["abstentions"].items()},
+            gate_axes=tuple(header["gate_axes"]),
+        )
+    except FileNotFoundError as error:
+        raise IncompleteRunError(f"{path}: missing; was the run started?") from error
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise IncompleteRunError(f"{path}: damaged ({type(error).__name__})") from error
+
+
+def _item(row: dict[str, Any]) -> Item:
+    return Item(
+        id=row["id"],
+        audio=row["audio"],
+        reference=row["reference"],
+        kind=ItemKind(row["kind"]),
+        reference_answer=row["reference_answer"],
+        fact=tuple(row["fact"]),
+        language=row["language"],
+        scripts=tuple(row["scripts"]),
+        session=row["session"],
+        conditions=row["conditions"],
+    )

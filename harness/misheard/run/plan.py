@@ -1,0 +1,175 @@
+"""The batch plan: made before anything is inferred, written down, and followed to the letter.
+
+The output of an encoder can depend on what else is in its batch, so the plan is part of what makes a run
+repeatable: the same plan gives the same transcripts on the next machine, and a resumed run follows the plan
+it started with.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from misheard.audio.activity import speech_seconds
+from misheard.audio.decode import DecodedAudio, samples_sha256
+from misheard.audio.windows import cut
+from misheard.canonical import canonical_json, write_atomic
+from misheard.errors import IncompleteRunError
+from misheard.failures import Failure, FailureKind, ItemFailedError
+from misheard.suite.fingerprint import item_sha256, suite_sha256
+from misheard.suite.items import Item, Suite
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItem:
+    """What is known of an item's recording before inference.
+
+    `sha256` covers the decoded audio and the truth; for a recording that cannot be decoded it covers the
+    truth and the kind of failure. `seconds` is from the file's metadata, None where it cannot be decoded.
+    """
+
+    id: str
+    sha256: str
+    seconds: float | None = None
+    sample_rate: int | None = None
+    channels: int | None = None
+    subtype: str | None = None
+    mixdown: str | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWindow:
+    """One window: samples [start, end) of an item's decoded audio, and the batch that it is in."""
+
+    item: str
+    index: int
+    start: int
+    end: int
+    sha256: str
+    speech_seconds: float
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Items in suite order and windows in batch order."""
+
+    suite_sha256: str
+    batch_size: int
+    items: tuple[PlannedItem, ...]
+    windows: tuple[PlannedWindow, ...]
+
+    def batches(self) -> list[tuple[PlannedWindow, ...]]:
+        """Return the windows of each batch."""
+        groups: dict[int, list[PlannedWindow]] = {}
+        for window in self.windows:
+            groups.setdefault(window.batch, []).append(window)
+        return [tuple(groups[number]) for number in sorted(groups)]
+
+
+def make_plan(
+    suite: Suite,
+    decode: Callable[[Item], DecodedAudio],
+    supports: Callable[[str | None], bool],
+    batch_size: int,
+    advance: Callable[[int], None],
+) -> Plan:
+    """Decode every item once and lay the windows out in batches.
+
+    A recording that cannot be used becomes a failed item of the plan; the others go on.
+    """
+    items = []
+    windows: list[PlannedWindow] = []
+    for item in suite.items:
+        planned, found = _plan_item(item, decode, supports)
+        items.append(planned)
+        windows.extend(found)
+        advance(1)
+    # Longest first, so that the batch that needs most memory comes before hours of work, not after.
+    windows.sort(key=lambda w: (w.start - w.end, w.sha256, w.item, w.index))
+    numbered = tuple(
+        PlannedWindow(w.item, w.index, w.start, w.end, w.sha256, w.speech_seconds, position // batch_size)
+        for position, w in enumerate(windows)
+    )
+    return Plan(suite_sha256(suite, [i.sha256 for i in items]), batch_size, tuple(items), numbered)
+
+
+def _plan_item(
+    item: Item, decode: Callable[[Item], DecodedAudio], supports: Callable[[str | None], bool]
+) -> tuple[PlannedItem, list[PlannedWindow]]:
+    try:
+        audio = decode(item)
+    except ItemFailedError as error:
+        failure = Failure("recognize", error.kind, error.detail)
+        return PlannedItem(item.id, item_sha256(item, f"failed:{error.kind}"), failure=failure), []
+    sha256 = item_sha256(item, audio.sha256)
+    failure = None
+    windows = []
+    if supports(item.language):
+        for index, (start, end) in enumerate(cut(audio.samples)):
+            part = audio.samples[start:end]
+            active = speech_seconds(part)
+            windows.append(PlannedWindow(item.id, index, start, end, samples_sha256(part), active, -1))
+    else:
+        detail = f"the recognizer cannot be told to expect {item.language}"
+        failure = Failure("recognize", FailureKind.UNSUPPORTED_LANGUAGE, detail)
+    info = audio.info
+    planned = PlannedItem(
+        item.id,
+        sha256,
+        info.seconds,
+        info.sample_rate,
+        info.channels,
+        info.subtype,
+        audio.mixdown,
+        failure,
+    )
+    return planned, windows
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """Write `plan.jsonl`: a header line, a line per item, a line per window."""
+    header = {
+        "kind": "plan",
+        "version": _VERSION,
+        "suite": plan.suite_sha256,
+        "batch_size": plan.batch_size,
+    }
+    rows: list[dict[str, Any]] = [header]
+    rows.extend({"kind": "item", **asdict(item)} for item in plan.items)
+    rows.extend({"kind": "window", **asdict(window)} for window in plan.windows)
+    write_atomic(path, "".join(canonical_json(row) + "\n" for row in rows))
+
+
+def read_plan(path: Path) -> Plan:
+    """Read `plan.jsonl`. Raises IncompleteRunError where it is missing or not a plan of this version."""
+    try:
+        rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
+        header = rows[0]
+        if header["kind"] != "plan" or header["version"] != _VERSION:
+            raise IncompleteRunError(f"{path}: not a batch plan of version {_VERSION}")
+        return Plan(
+            header["suite"],
+            header["batch_size"],
+            tuple(_item_from_row(row) for row in _of_kind(rows, "item")),
+            tuple(PlannedWindow(**row) for row in _of_kind(rows, "window")),
+        )
+    except FileNotFoundError as error:
+        raise IncompleteRunError(f"{path}: missing; was the run started?") from error
+    except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+        raise IncompleteRunError(f"{path}: not a batch plan ({type(error).__name__})") from error
+
+
+def _of_kind(rows: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind]
+
+
+def _item_from_row(row: dict[str, Any]) -> PlannedItem:
+    failure = row.pop("failure")
+    if failure is not None:
+        failure = Failure(failure["stage"], FailureKind(failure["kind"]), failure["detail"])
+    return PlannedItem(**row, failure=failure)

@@ -1,0 +1,193 @@
+"""The recognition phase: plan, then the planned batches that are not in the journal yet."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from misheard.audio.decode import samples_sha256
+from misheard.canonical import sha256_json
+from misheard.failures import Failure, FailureKind, ItemFailedError
+from misheard.recognizers.protocol import AudioWindow, Recognizer
+from misheard.recognizers.registry import make_recognizer
+from misheard.run.audio_store import AudioStore
+from misheard.run.context import FailedItem, RunContext
+from misheard.run.journal import Journal
+from misheard.run.outputs import Recognized, read_recognized
+from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
+from misheard.run.resolve import local_recognizer
+from misheard.run.telemetry import Clock
+from misheard.stages.recognize import WindowOutcome, recognize_batch
+from misheard.suite.items import Item
+
+
+def recognize_suite(context: RunContext) -> tuple[Plan, list[Recognized]]:
+    """Return the plan and what was recognized, per item in suite order.
+
+    Raises BackendError where the recognizer cannot be used and RunAbortedError where the failure policy
+    says so.
+    """
+    with contextlib.closing(Journal(context.directory.recognize)) as journal:
+        plan = _finished_plan(context, journal) or _recognize_rest(context, journal)
+        recognized = _recognized(context, plan, journal)
+        context.phase_ended(
+            [
+                (item.id, one.failure)
+                for item, one in zip(context.suite.items, recognized, strict=True)
+                if one.failure is not None
+            ]
+        )
+        return plan, recognized
+
+
+def _recognized(context: RunContext, plan: Plan, journal: Journal) -> list[Recognized]:
+    found = read_recognized(context.suite.items, plan, journal.committed.values())
+    return [one for one in found if one is not None]
+
+
+def _finished_plan(context: RunContext, journal: Journal) -> Plan | None:
+    """Return the plan of a resumed run that has recognized everything: no model is loaded then."""
+    if not context.directory.plan.exists():
+        return None
+    plan = read_plan(context.directory.plan)
+    return plan if len(_recognized(context, plan, journal)) == len(context.suite.items) else None
+
+
+def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
+    clock, progress = context.clock, context.progress
+    settings = local_recognizer(context.config.recognizer)
+    with contextlib.closing(make_recognizer(settings, cpu=context.options.cpu)) as recognizer:
+        progress.begin("loading the recognizer", None)
+        with clock.measure("recognizer_load"):
+            recognizer.load()
+        with clock.measure("recognizer_warm_up"):
+            recognizer.warm_up()
+        context.pin("recognizer", recognizer.fingerprint())
+        store = AudioStore(context.suite, clock)
+        plan = _plan(context, store, recognizer, settings.batch_size)
+        journal.commit(
+            f"start:{len(journal.committed)}",
+            [],
+            {
+                "load_seconds": clock.seconds["recognizer_load"],
+                "warm_up_seconds": clock.seconds["recognizer_warm_up"],
+                "decode_seconds": clock.seconds.get("decode", 0.0),
+                "plan_seconds": clock.seconds["plan"],
+            },
+        )
+        context.failed_now([(item.id, item.failure) for item in plan.items if item.failure is not None])
+        progress.begin("recognizing", len(plan.windows))
+        items = {item.id: item for item in context.suite.items}
+        _run_batches(context, plan, items, store, recognizer, journal)
+        return plan
+
+
+def _plan(context: RunContext, store: AudioStore, recognizer: Recognizer, batch_size: int) -> Plan:
+    """Return the plan: a resumed run's own, else a new one, written before anything is inferred."""
+    path, clock = context.directory.plan, context.clock
+    decode_before, started = clock.seconds.get("decode", 0.0), time.perf_counter()
+    if path.exists():
+        plan = read_plan(path)
+    else:
+        context.progress.begin("decoding and planning", len(context.suite.items))
+        advance = context.progress.advance
+        plan = make_plan(context.suite, store.get, recognizer.supports, batch_size, advance)
+        write_plan(path, plan)
+    decoding = clock.seconds.get("decode", 0.0) - decode_before
+    clock.add("plan", time.perf_counter() - started - decoding)
+    context.state["suite"]["sha256"] = plan.suite_sha256
+    context.save()
+    return plan
+
+
+def _run_batches(
+    context: RunContext,
+    plan: Plan,
+    items: dict[str, Item],
+    store: AudioStore,
+    recognizer: Recognizer,
+    journal: Journal,
+) -> None:
+    """Recognize what the journal lacks, in batches exactly as planned, on a resumed run as well."""
+    stage_sha256 = sha256_json(recognizer.fingerprint())
+    for number, batch in enumerate(plan.batches()):
+        name = f"batch:{number}"
+        if name in journal.committed:
+            context.progress.advance(len(batch))
+            continue
+        outcomes, note = _timed_batch(batch, items, store, recognizer, context.clock)
+        rows = [
+            {
+                "key": sha256_json([stage_sha256, window.sha256, items[window.item].language]),
+                "item": window.item,
+                "window": window.index,
+                **outcome.row(),
+            }
+            for window, outcome in zip(batch, outcomes, strict=True)
+        ]
+        journal.commit(name, rows, note)
+        context.progress.advance(len(batch))
+        context.failed_now(_failed(batch, outcomes))
+
+
+def _timed_batch(
+    batch: tuple[PlannedWindow, ...],
+    items: dict[str, Item],
+    store: AudioStore,
+    recognizer: Recognizer,
+    clock: Clock,
+) -> tuple[list[WindowOutcome], dict[str, Any]]:
+    decode_before = clock.seconds.get("decode", 0.0)
+    outcomes, features, inference = recognize_planned(
+        batch, lambda window: _window(window, items[window.item], store), recognizer
+    )
+    clock.add("features", features)
+    clock.add("inference", inference)
+    note = {
+        "decode_seconds": clock.seconds.get("decode", 0.0) - decode_before,
+        "features_seconds": features,
+        "inference_seconds": inference,
+    }
+    return outcomes, note
+
+
+def recognize_planned(
+    batch: tuple[PlannedWindow, ...],
+    read: Callable[[PlannedWindow], AudioWindow],
+    recognizer: Recognizer,
+) -> tuple[list[WindowOutcome], float, float]:
+    """Read and recognize one batch; return outcomes in its order, feature and inference seconds.
+
+    A window that can no longer be read fails alone.
+    """
+    outcomes: dict[int, WindowOutcome] = {}
+    windows: dict[int, AudioWindow] = {}
+    for position, planned in enumerate(batch):
+        try:
+            windows[position] = read(planned)
+        except ItemFailedError as error:
+            outcomes[position] = WindowOutcome(None, error.kind, error.detail, 0.0)
+    features = inference = 0.0
+    if windows:
+        found, features, inference = recognize_batch(recognizer, list(windows.values()))
+        outcomes.update(zip(windows, found, strict=True))
+    return [outcomes[position] for position in range(len(batch))], features, inference
+
+
+def _window(planned: PlannedWindow, item: Item, store: AudioStore) -> AudioWindow:
+    samples: npt.NDArray[np.float32] = store.get(item).samples[planned.start : planned.end]
+    if samples_sha256(samples) != planned.sha256:
+        detail = "the recording changed since the batch plan was made"
+        raise ItemFailedError(FailureKind.AUDIO_UNDECODABLE, detail)
+    return AudioWindow(samples, item.language)
+
+
+def _failed(batch: tuple[PlannedWindow, ...], outcomes: list[WindowOutcome]) -> list[FailedItem]:
+    return [
+        (window.item, Failure("recognize", outcome.failure_kind, outcome.failure_detail))
+        for window, outcome in zip(batch, outcomes, strict=True)
+        if outcome.failure_kind is not None
+    ]

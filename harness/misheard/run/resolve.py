@@ -1,0 +1,39 @@
+"""A config with its models and prompts as they are found on this machine."""
+
+from pathlib import Path
+
+from misheard.config import RunConfig
+from misheard.models import download_snapshot, resolve_model
+from misheard.recognizers.settings import CTranslate2Settings, FakeRecognizerSettings
+
+_WHISPER_FILES = ["config.json", "model.bin", "preprocessor_config.json", "tokenizer.json", "vocabulary.*"]
+
+
+def resolve_config(config: RunConfig, base: Path) -> RunConfig:
+    """Return the config with paths made absolute; `base` is the folder that they start from.
+
+    Nothing is downloaded. Raises InputError for a model that is not there or not pinned.
+    """
+    recognizer = config.recognizer
+    if isinstance(recognizer, CTranslate2Settings):
+        path = resolve_model("recognizer.model", recognizer.model, recognizer.revision, base)
+        recognizer = recognizer.model_copy(update={"model": path})
+    model = config.language_model
+    if model is not None and model.kind in ("embedded", "vllm"):
+        path = resolve_model("language_model.model", model.model, model.revision, base)
+        model = model.model_copy(update={"model": path})
+    respond = config.respond
+    if respond.prompt.endswith((".yaml", ".yml")):
+        respond = respond.model_copy(update={"prompt": str(base / respond.prompt)})
+    return config.model_copy(update={"recognizer": recognizer, "language_model": model, "respond": respond})
+
+
+def local_recognizer(
+    settings: CTranslate2Settings | FakeRecognizerSettings,
+) -> CTranslate2Settings | FakeRecognizerSettings:
+    """Return recognizer settings whose model is a folder, downloaded from the hub where it must be."""
+    if isinstance(settings, FakeRecognizerSettings) or Path(settings.model).is_dir():
+        return settings
+    revision = settings.revision or ""
+    folder = download_snapshot("recognizer.model", settings.model, revision, _WHISPER_FILES)
+    return settings.model_copy(update={"model": folder})

@@ -1,0 +1,136 @@
+"""One run from beginning to end: plan, recognize, answer, score."""
+
+import contextlib
+import dataclasses
+import importlib.metadata
+from pathlib import Path
+from typing import Any
+
+import misheard
+from misheard.config import RunConfig
+from misheard.errors import NotComparableError
+from misheard.metrics.base import Arm
+from misheard.run.answering import PHASES, answer_suite
+from misheard.run.context import RunContext, RunOptions
+from misheard.run.directory import RunDirectory, read_suite, write_suite
+from misheard.run.progress import Progress
+from misheard.run.recognition import recognize_suite
+from misheard.run.scoring import Scored, score_run, scoring_settings
+from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
+from misheard.stages.prompts import load_prompt
+from misheard.suite.items import Suite
+from misheard.suite.manifest import load_suite
+
+_LIBRARIES = (
+    "ctranslate2", "numba", "numpy", "openai", "pyarrow", "soundfile", "tokenizers", "torch", "torchaudio",
+    "transformers",
+)  # fmt: skip
+
+_MODEL_PHASES = (
+    "recognizer_load", "recognizer_warm_up", "decode", "features", "inference", "language_model_load",
+    "language_model_warm_up", "language_model",
+)  # fmt: skip
+"""What a run is for; the rest of its wall time is overhead."""
+
+
+def load_run_suite(path: Path, limit: int | None) -> Suite:
+    """Return the suite of a run, cut to its first `limit` items.
+
+    A missing recording becomes a failed item later on; it is no error here.
+    """
+    suite = load_suite(path, require_audio=False)
+    return suite if limit is None else dataclasses.replace(suite, items=suite.items[:limit])
+
+
+def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock) -> Scored:
+    """Run a resolved config to its report.
+
+    Raises InputError, SuiteError and BackendError before work is lost, RunAbortedError where the failure
+    policy says so. Interrupted at any point, the directory can be resumed.
+    """
+    scoring_settings(config)
+    prompt = load_prompt(config.respond.prompt)
+    suite = load_run_suite(options.suite, options.limit)
+    directory = RunDirectory.create(options.out, resume=options.resume)
+    with contextlib.closing(directory):
+        state = _begin(config, options, suite, directory)
+        context = RunContext(config, options, suite, directory, clock, progress, prompt, state)
+        context.save()
+        _, recognized = recognize_suite(context)
+        if config.language_model is not None and context.questions:
+            answer_suite(context, config.language_model, recognized)
+        progress.begin("scoring", None)
+        with clock.measure("scoring"):
+            scored = score_run(directory)
+        _finish(context)
+        return scored
+
+
+def _begin(config: RunConfig, options: RunOptions, suite: Suite, directory: RunDirectory) -> dict[str, Any]:
+    """Return `run.json` for a new run, or a resumed one's after checking that it is still the same run."""
+    asks = config.language_model is not None and any(i.reference_answer is not None for i in suite.items)
+    state: dict[str, Any] = {
+        "status": "running",
+        "misheard": misheard.__version__,
+        "config": config.model_dump(mode="json"),
+        "suite": {
+            "name": suite.name,
+            "version": suite.version,
+            "path": str(options.suite.resolve()),
+            "items": len(suite.items),
+            "limit": options.limit,
+        },
+        "system": {},
+        "arms": [str(arm) for arm in PHASES if arm in config.arms] if asks else [str(Arm.AUDIO)],
+        "cpu": options.cpu,
+        "versions": _versions(),
+        "invocations": [],
+    }
+    if not directory.begun:
+        write_suite(directory.suite, suite)
+        return state
+    before = directory.read_run()
+    for part in ("misheard", "config", "cpu", "versions"):
+        if before.get(part) != state[part]:
+            raise NotComparableError(
+                f"--resume {directory.root}: the {part} changed since the run began; start a new run"
+            )
+    _check_suite(directory, suite)
+    return {**before, "status": "running"}
+
+
+def _check_suite(directory: RunDirectory, suite: Suite) -> None:
+    kept = read_suite(directory.suite)
+    if (kept.header(), kept.items) == (suite.header(), suite.items):
+        return
+    changed = [new.id for old, new in zip(kept.items, suite.items, strict=False) if old != new]
+    names = ", ".join(changed[:20]) or "its header, or the number of its items"
+    raise NotComparableError(f"--resume {directory.root}: the suite changed since the run began: {names}")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _finish(context: RunContext) -> None:
+    """Record the machine and where the time of this process went."""
+    clock = context.clock
+    wall = clock.wall()
+    used = sum(clock.seconds.get(phase, 0.0) for phase in _MODEL_PHASES)
+    recognizer = context.state["system"].get("recognizer", {})
+    context.state["status"] = "complete"
+    context.state["machine"] = describe_machine(recognizer.get("device", "cpu"))
+    context.state["invocations"].append(
+        {
+            "wall_seconds": wall,
+            "phase_seconds": dict(clock.seconds),
+            "other_seconds": wall - used,
+            "other_share": (wall - used) / wall,
+            "peak_memory_bytes": peak_memory_bytes(),
+        }
+    )
+    context.save()

@@ -1,0 +1,102 @@
+"""Scoring a run directory: suite and journal in, counts and report files out, no model anywhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from misheard.canonical import sha256_json
+from misheard.config import RunConfig
+from misheard.errors import IncompleteRunError
+from misheard.metrics.base import Arm, Family
+from misheard.metrics.registry import ScoringSettings, families, scorer_description
+from misheard.metrics.response import load_scorer
+from misheard.metrics.scoring import count_run
+from misheard.metrics.table import CountTable
+from misheard.report.build import build_report
+from misheard.report.files import write_report_files
+from misheard.run.directory import RunDirectory, read_suite
+from misheard.run.journal import read_batches
+from misheard.run.outputs import Recognized, read_outputs, read_recognized
+from misheard.run.plan import Plan, read_plan
+from misheard.run.timings import summarise_timings
+from misheard.suite.items import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A scored run: its counts, the families that made them, and the report."""
+
+    table: CountTable
+    families: tuple[Family, ...]
+    report: dict[str, Any]
+
+
+def score_run(directory: RunDirectory) -> Scored:
+    """Score what the journal holds and replace the report files.
+
+    Raises IncompleteRunError where an item or an arm has not been run yet.
+    """
+    run = directory.read_run()
+    config = RunConfig.model_validate(run["config"])
+    suite, plan = read_suite(directory.suite), read_plan(directory.plan)
+    arms = tuple(Arm(arm) for arm in run["arms"])
+    recognized = _complete(suite, plan, directory)
+    respond = list(read_batches(directory.respond)) if directory.respond.exists() else []
+    _check_arms(suite, arms, {batch.name for batch in respond})
+    outputs = read_outputs(suite.items, plan, recognized, arms, respond)
+    settings = scoring_settings(config)
+    active = families(settings, suite.abstentions)
+    table = count_run(
+        suite.items,
+        [item.sha256 for item in plan.items],
+        outputs.arms,
+        outputs.timings,
+        outputs.flags,
+        active,
+        "worst" if config.on_failure == "worst" else "exclude",
+    )
+    scorer = scorer_description(settings, suite.abstentions)
+    scorer["on_failure"] = config.on_failure
+    report = build_report(
+        table,
+        active,
+        suite={**run["suite"], "primary_metrics": dict(suite.primary_metrics)},
+        system=run["system"],
+        scorer={**scorer, "sha256": sha256_json(scorer)},
+        timings=summarise_timings(plan, read_batches(directory.recognize), respond),
+        axes=suite.axes,
+        primary_metrics=suite.primary_metrics,
+        resamples=config.scoring.resamples,
+        seed=config.scoring.seed,
+    )
+    write_report_files(directory.root, table, active, report)
+    return Scored(table, active, report)
+
+
+def scoring_settings(config: RunConfig) -> ScoringSettings:
+    """Return the scorer that a config asks for. Raises ConfigError for a custom scorer that is not there."""
+    name = config.scoring.response_scorer
+    scorer = None if name == "word_overlap_f1" else load_scorer(name)
+    return ScoringSettings(
+        profile=config.scoring.profile, response_scorer=scorer, response_scorer_name=name
+    )
+
+
+def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recognized]:
+    found = read_recognized(suite.items, plan, read_batches(directory.recognize))
+    recognized = [one for one in found if one is not None]
+    missing = len(found) - len(recognized)
+    if missing:
+        raise IncompleteRunError(
+            f"{directory.root}: {missing} of {len(found)} items are not recognized yet; "
+            f"go on with misheard run … --out {directory.root} --resume"
+        )
+    return recognized
+
+
+def _check_arms(suite: Suite, arms: Sequence[Arm], committed: set[str]) -> None:
+    if not any(item.reference_answer is not None for item in suite.items):
+        return
+    for arm in arms:
+        if arms != (Arm.AUDIO,) and f"arm:{arm}" not in committed:
+            raise IncompleteRunError(f"the {arm} arm is not answered yet; go on with --resume")

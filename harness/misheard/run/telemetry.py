@@ -1,0 +1,87 @@
+"""Where the time went and on what machine."""
+
+import os
+import platform
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class Clock:
+    """Seconds per phase of this process. Phases do not nest."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._started = time.perf_counter()
+        # The interpreter and the imports before this point belong to the run as well.
+        self._before = time.time() - _process_start()
+
+    @contextmanager
+    def measure(self, phase: str) -> Iterator[None]:
+        """Add the time spent inside to a phase."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(phase, time.perf_counter() - started)
+
+    def add(self, phase: str, seconds: float) -> None:
+        """Add measured seconds to a phase."""
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+
+    def wall(self) -> float:
+        """Return seconds since the process started."""
+        return self._before + time.perf_counter() - self._started
+
+
+def _process_start() -> float:
+    import psutil
+
+    return float(psutil.Process().create_time())
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident size that this process has had (Linux reports it in KiB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def describe_machine(device: str) -> dict[str, Any]:
+    """Return what the run's figures depend on: processor, cores in use, memory, device, Python."""
+    import psutil
+
+    return {
+        "device": device,
+        "device_name": _gpu_name() if device == "cuda" else _cpu_name(),
+        "cpu": _cpu_name(),
+        "cpus_available": len(os.sched_getaffinity(0)),
+        "memory_bytes": psutil.virtual_memory().total,
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+    }
+
+
+def _cpu_name() -> str | None:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or None
+
+
+def _gpu_name() -> str | None:
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+    except (ImportError, OSError, pynvml.NVMLError):
+        return None
+    try:
+        return str(pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(0)))
+    finally:
+        pynvml.nvmlShutdown()

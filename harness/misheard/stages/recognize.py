@@ -1,0 +1,84 @@
+"""The recognize stage: one planned batch of windows in, journal rows out; windows joined to transcripts."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from misheard.failures import FailureKind, ItemFailedError
+from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, Recognizer, WindowTranscript
+
+REPETITION_COMPRESSION_RATIO = 2.4
+"""Above it a text repeats itself: the threshold of Whisper's reference decoder."""
+
+SPARSE_SPEECH_SECONDS = 5.0
+SPARSE_TOKENS_PER_SECOND = 0.5
+"""Speech of some length with hardly a token: a sign that part of the recording was lost."""
+
+_UNSPACED_LANGUAGES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOutcome:
+    """What became of one window: a transcript, or why there is none; and its share of the inference time."""
+
+    transcript: WindowTranscript | None
+    failure_kind: FailureKind | None
+    failure_detail: str
+    seconds: float
+
+    def row(self) -> dict[str, Any]:
+        """Return the outcome as JSON values for the journal."""
+        return {
+            "transcript": None if self.transcript is None else asdict(self.transcript),
+            "failure": None if self.failure_kind is None else [str(self.failure_kind), self.failure_detail],
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "WindowOutcome":
+        """Read an outcome back from the journal."""
+        kind, detail = row["failure"] or (None, "")
+        transcript = None if row["transcript"] is None else WindowTranscript(**row["transcript"])
+        return cls(transcript, None if kind is None else FailureKind(kind), detail, row["seconds"])
+
+
+def recognize_batch(
+    recognizer: Recognizer, batch: Sequence[AudioWindow]
+) -> tuple[list[WindowOutcome], float, float]:
+    """Recognize one batch; return outcomes in its order, feature seconds and inference seconds.
+
+    Where the batch fails as a whole, each window is tried alone, so that one bad recording fails alone.
+    """
+    try:
+        result = recognizer.recognize(batch)
+    except ItemFailedError as error:
+        if len(batch) == 1:
+            return [WindowOutcome(None, error.kind, error.detail, 0.0)], 0.0, 0.0
+        single = [recognize_batch(recognizer, [window]) for window in batch]
+        outcomes = [outcome for part in single for outcome in part[0]]
+        return outcomes, sum(part[1] for part in single), sum(part[2] for part in single)
+    return _outcomes(result), result.features_seconds, result.inference_seconds
+
+
+def _outcomes(result: RecognizedBatch) -> list[WindowOutcome]:
+    share = (result.features_seconds + result.inference_seconds) / max(1, len(result.windows))
+    return [WindowOutcome(window, None, "", share) for window in result.windows]
+
+
+def join_windows(texts: Sequence[str], language: str | None) -> str:
+    """Join the texts of consecutive windows: with a space, or with nothing where words are not spaced."""
+    separator = "" if language in _UNSPACED_LANGUAGES else " "
+    return separator.join(text for text in (text.strip() for text in texts) if text)
+
+
+def has_repetition(transcript: WindowTranscript) -> bool:
+    """Whether a window's text looks like a repetition loop: it compresses too well, or ran out of tokens."""
+    ratio = transcript.compression_ratio
+    return bool(transcript.token_limit) or (ratio is not None and ratio > REPETITION_COMPRESSION_RATIO)
+
+
+def is_sparse(transcript: WindowTranscript, speech_seconds: float) -> bool:
+    """Whether a window has much speech and hardly a token: its end may have been lost."""
+    if transcript.tokens is None or speech_seconds < SPARSE_SPEECH_SECONDS:
+        return False
+    return transcript.tokens < SPARSE_TOKENS_PER_SECOND * speech_seconds

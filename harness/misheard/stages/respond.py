@@ -1,0 +1,57 @@
+"""The responder: a transcript in, a chat request out, with a key that says when two are the same."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from misheard.canonical import sha256_json
+from misheard.failures import Failure, FailureKind
+from misheard.language_models.protocol import ChatRequest, Completion, Sampling
+from misheard.stages.prompts import PromptTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Responder:
+    """The respond stage with pinned settings.
+
+    `engine` is the fingerprint of the language model; with the prompt and the sampling parameters it is
+    part of every key, so that an answer is never taken for one of another prompt, model or version.
+    """
+
+    prompt: PromptTemplate
+    sampling: Sampling
+    engine: dict[str, Any]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return everything that decides an answer, given a transcript."""
+        return {
+            "stage": "respond",
+            "prompt": self.prompt.fingerprint(),
+            "sampling": self.sampling.as_dict(),
+            "engine": self.engine,
+        }
+
+    def request(self, transcript: str, execution: str = "shared") -> ChatRequest:
+        """Return the request for a transcript.
+
+        Requests with the same transcript and `execution` have the same key. The default serves whoever
+        asks the same question; a control gives every item an execution of its own.
+        """
+        messages = self.prompt.messages(transcript)
+        content = [[message.role, message.content] for message in messages]
+        key = sha256_json([self.fingerprint(), content, execution])
+        return ChatRequest(key, messages)
+
+
+def completion_row(completion: Completion) -> dict[str, Any]:
+    """Return a completion as JSON values for the journal."""
+    row = asdict(completion)
+    row["failure"] = None if completion.failure is None else str(completion.failure)
+    return row
+
+
+def completion_failure(row: Mapping[str, Any]) -> Failure | None:
+    """Return why a completion of the journal failed, or None."""
+    if row["failure"] is None:
+        return None
+    return Failure("respond", FailureKind(row["failure"]), row["detail"])
