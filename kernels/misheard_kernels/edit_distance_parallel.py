@@ -63,9 +63,9 @@ def _available_processors() -> int:
 
 def _shares(ref_lengths: IntArray, hyp_lengths: IntArray, shares: int) -> list[tuple[int, int]]:
     """Return ranges of pairs of about the same number of cells."""
-    work = np.cumsum(ref_lengths.astype(np.float64) * hyp_lengths + 1.0)
+    work = np.cumsum(np.append(0.0, ref_lengths.astype(np.float64) * hyp_lengths + 1.0))
     cuts = np.searchsorted(work, np.linspace(0.0, work[-1], shares + 1)[1:-1])
-    edges = [0, *cuts.tolist(), len(work)]
+    edges = [0, *cuts.tolist(), len(ref_lengths)]
     return [(start, stop) for start, stop in itertools.pairwise(edges) if start < stop]
 
 

@@ -1,0 +1,270 @@
+"""Edit counts against all alignments, other tools and the laws of a distance."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+import jiwer
+import kaldialign
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from misheard_kernels import edit_counts
+from misheard_kernels import edit_distance as dispatch
+from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
+from misheard_kernels.edit_distance_parallel import edit_counts_parallel
+
+Pair = tuple[Sequence[int], Sequence[int]]
+
+
+def arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    sides = []
+    for side in (0, 1):
+        flat = [token for pair in pairs for token in pair[side]]
+        sides.append(np.array(flat, dtype=np.int32))
+        sides.append(np.cumsum([0, *(len(pair[side]) for pair in pairs)], dtype=np.int64))
+    return tuple(sides)
+
+
+def compiled(pairs: Sequence[Pair], threads: int = 1) -> np.ndarray:
+    return edit_counts_parallel(*arrays(pairs), threads)
+
+
+def plain(pairs: Sequence[Pair]) -> np.ndarray:
+    return edit_counts_numpy(*arrays(pairs))
+
+
+PATHS = pytest.mark.parametrize("count", [plain, compiled], ids=["numpy", "compiled"])
+
+
+def all_alignments(ref: tuple[int, ...], hyp: tuple[int, ...]) -> Iterator[tuple[int, int, int, int]]:
+    """Every alignment's (errors, substitutions, deletions, insertions)."""
+    if not ref and not hyp:
+        yield (0, 0, 0, 0)
+    if ref:
+        for e, s, d, i in all_alignments(ref[1:], hyp):
+            yield (e + 1, s, d + 1, i)
+    if hyp:
+        for e, s, d, i in all_alignments(ref, hyp[1:]):
+            yield (e + 1, s, d, i + 1)
+    if ref and hyp:
+        differ = int(ref[0] != hyp[0])
+        for e, s, d, i in all_alignments(ref[1:], hyp[1:]):
+            yield (e + differ, s + differ, d, i)
+
+
+def random_pairs(seed: int, count: int, longest: int, vocabulary: int) -> list[Pair]:
+    rng = np.random.default_rng(seed)
+
+    def tokens() -> list[int]:
+        return rng.integers(0, vocabulary, rng.integers(0, longest + 1)).tolist()
+
+    return [(tokens(), tokens()) for _ in range(count)]
+
+
+def noisy_pairs(seed: int, count: int, length: int, vocabulary: int, loop: int = 12) -> list[Pair]:
+    """Pairs as recognition makes them: a copy with tokens replaced, dropped or said up to `loop` times."""
+    rng = np.random.default_rng(seed)
+    pairs: list[Pair] = []
+    for _ in range(count):
+        ref = rng.integers(0, vocabulary, rng.integers(1, length)).tolist()
+        hyp: list[int] = []
+        for token in ref:
+            kind = rng.random()
+            if kind < 0.85:
+                hyp.append(token)
+            elif kind < 0.91:
+                hyp.append(int(rng.integers(0, vocabulary)))
+            elif kind < 0.95:
+                hyp += [token] * int(rng.integers(2, loop + 1))
+        pairs.append((ref, hyp))
+    return pairs
+
+
+CORPORA = {
+    "short, few symbols": random_pairs(1, 2000, 8, 2),
+    "unrelated": random_pairs(2, 300, 60, 3),
+    "many symbols": random_pairs(3, 300, 40, 1000),
+    "noisy words": noisy_pairs(4, 500, 30, 2000),
+    "noisy characters": noisy_pairs(5, 200, 200, 26),
+}
+
+
+@PATHS
+def test_counts_are_those_of_the_best_alignment_of_all(count):
+    pairs = random_pairs(7, 3000, 4, 3)
+    for (ref, hyp), row in zip(pairs, count(pairs).tolist(), strict=True):
+        errors, substitutions, deletions, insertions = min(all_alignments(tuple(ref), tuple(hyp)))
+        assert row == [substitutions, deletions, insertions, len(ref) - substitutions - deletions]
+        assert substitutions + deletions + insertions == errors
+
+
+@PATHS
+@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
+def test_counts_agree_with_other_tools(count, corpus):
+    rows = count(corpus)
+    errors = rows[:, :3].sum(axis=1)
+    assert errors.tolist() == [Levenshtein.distance(ref, hyp) for ref, hyp in corpus]
+    for (ref, hyp), row in zip(corpus, rows.tolist(), strict=True):
+        # kaldialign finds a minimal alignment too, but not always the one with the fewest substitutions
+        assert row[0] <= kaldialign.edit_distance(ref, hyp)["sub"]
+
+
+@PATHS
+def test_counts_of_ordinary_recognition_are_kaldialigns(count):
+    corpus = noisy_pairs(6, 1000, 40, 20_000, loop=2)
+    others = [kaldialign.edit_distance(ref, hyp) for ref, hyp in corpus]
+    assert count(corpus)[:, :3].tolist() == [[other["sub"], other["del"], other["ins"]] for other in others]
+
+
+@PATHS
+def test_total_errors_agree_with_jiwer(count):
+    corpus = [(ref, hyp) for ref, hyp in CORPORA["noisy words"] if ref]
+    texts = [[" ".join(map(str, pair[side])) for pair in corpus] for side in (0, 1)]
+    other = jiwer.process_words(*texts)
+    assert count(corpus)[:, :3].sum() == other.substitutions + other.deletions + other.insertions
+
+
+@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
+def test_both_paths_and_all_thread_counts_agree(corpus):
+    expected = plain(corpus)
+    for threads in (1, 2, 5):
+        assert np.array_equal(compiled(corpus, threads), expected)
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("ref", "hyp", "expected"),
+    [
+        ([], [], [0, 0, 0, 0]),
+        ([], [1, 2], [0, 0, 2, 0]),
+        ([1, 2], [], [0, 2, 0, 0]),
+        ([1], [2], [1, 0, 0, 0]),
+        ([1, 2], [2, 3], [0, 1, 1, 1]),  # not two substitutions
+        ([1, 2, 3], [9, 1, 2, 3], [0, 0, 1, 3]),
+        ([1, 2, 3], [1], [0, 2, 0, 1]),
+        ([5] * 40, [5] * 300, [0, 0, 260, 40]),
+        (list(range(300)), list(range(300, 0, -1)), [299, 0, 0, 1]),
+    ],
+)
+def test_known_counts(count, ref, hyp, expected):
+    assert count([(ref, hyp)]).tolist() == [expected]
+
+
+def test_no_pairs_give_no_rows():
+    assert edit_counts(*arrays([])).shape == (0, 4)
+
+
+tokens = st.lists(st.integers(0, 3), max_size=12)
+
+
+@settings(deadline=None)
+@given(ref=tokens, hyp=tokens, third=tokens)
+def test_laws_of_counts_and_distance(ref, hyp, third):
+    rows = edit_counts(*arrays([(ref, hyp), (hyp, ref), (hyp, third), (ref, third)])).tolist()
+    substitutions, deletions, insertions, hits = rows[0]
+    assert substitutions + deletions + hits == len(ref)
+    assert substitutions + insertions + hits == len(hyp)
+    assert rows[1] == [substitutions, insertions, deletions, hits]
+    there, _, onward, direct = (sum(row[:3]) for row in rows)
+    assert direct <= there + onward
+    assert (there == 0) == (ref == hyp)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(tokens, tokens), max_size=6))
+def test_a_pair_counts_the_same_alone_and_among_others(pairs):
+    together = plain(pairs).tolist()
+    assert together == [plain([pair]).tolist()[0] for pair in pairs]
+    assert together == compiled(pairs, 2).tolist()
+
+
+def test_offsets_may_leave_tokens_out():
+    flat = np.array([9, 1, 2, 9], dtype=np.int32)
+    offsets = np.array([1, 3], dtype=np.int64)
+    assert edit_counts(flat, offsets, flat, offsets).tolist() == [[0, 0, 0, 2]]
+
+
+def test_arrays_that_cannot_be_written_are_accepted_on_both_paths():
+    sides = arrays(CORPORA["noisy words"])
+    for side in sides:
+        side.setflags(write=False)
+    assert np.array_equal(edit_counts_numpy(*sides), edit_counts_parallel(*sides, 1))
+
+
+def _with(index: int, value: np.ndarray) -> list[np.ndarray]:
+    changed = list(arrays([([1, 2], [1])]))
+    changed[index] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "message"),
+    [
+        (_with(0, np.array([1.0, 2.0])), TypeError, "ref_flat must be a one-dimensional int32"),
+        (
+            _with(3, np.array([0, 1], dtype=np.int32)),
+            TypeError,
+            "hyp_offsets must be a one-dimensional int64",
+        ),
+        (_with(1, np.array([0, 3])), ValueError, "ref_offsets must ascend"),
+        (_with(1, np.array([-1, 2])), ValueError, "ref_offsets must ascend"),
+        (_with(3, np.array([1, 0])), ValueError, "hyp_offsets must ascend"),
+        (_with(3, np.array([], dtype=np.int64)), ValueError, "hyp_offsets must ascend"),
+        (_with(3, np.array([0, 1, 1])), ValueError, "1 references but 2 hypotheses"),
+    ],
+)
+def test_wrong_arrays_are_refused(inputs, error, message):
+    with pytest.raises(error, match=message):
+        edit_counts(*inputs)
+
+
+def test_threads_must_be_at_least_one():
+    with pytest.raises(ValueError, match="threads"):
+        edit_counts(*arrays([([1], [1])]), threads=0)
+
+
+def test_large_inputs_take_the_compiled_path(monkeypatch):
+    pairs = CORPORA["noisy characters"]
+    expected = edit_counts(*arrays(pairs))
+    monkeypatch.setattr(dispatch, "edit_counts_numpy", None)
+    monkeypatch.setattr(dispatch, "NUMPY_MAX_CELLS", 0)
+    assert np.array_equal(edit_counts(*arrays(pairs), threads=2), expected)
+
+
+def test_one_long_and_thin_pair_is_too_much_for_the_numpy_path():
+    thin = estimated_cells(np.array([1]), np.array([100_000]))
+    assert thin > dispatch.NUMPY_MAX_CELLS > estimated_cells(np.full(60, 60), np.full(60, 60))
+
+
+def test_a_huge_vocabulary_of_equal_texts():
+    flat = np.arange(1_200_000, dtype=np.int32)
+    offsets = np.array([0, len(flat)])
+    assert edit_counts(flat, offsets, flat, offsets).tolist() == [[0, 0, 0, len(flat)]]
+
+
+LONG_PAIR = """
+import resource, sys
+import numpy as np
+from misheard_kernels import edit_counts
+rng = np.random.default_rng(0)
+ref = rng.integers(0, 5000, 20_000).astype(np.int32)
+hyp = np.where(rng.random(20_000) < 0.15, rng.integers(0, 5000, 20_000), ref).astype(np.int32)
+one = np.array([0, 1])
+edit_counts(np.zeros(1, np.int32), one, np.ones(1, np.int32), one)
+import misheard_kernels.edit_distance_parallel
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+offsets = np.array([0, 20_000])
+counts = edit_counts(ref, offsets, hyp, offsets)[0]
+assert 2_000 < counts[0] < 3_500 and counts[0] + counts[1] + counts[3] == 20_000
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
+def test_a_long_pair_needs_little_memory():
+    done = subprocess.run([sys.executable, "-c", LONG_PAIR], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 200 * 1024
