@@ -23,23 +23,40 @@ class MadeUpFamily:
         raise NotImplementedError("these families are counted by hand")
 
 
-class ErrorFamily(MadeUpFamily):
-    def item_rates(self, counts: Counts) -> FloatArray:
-        rates = self.rates[0].compute(counts.values)
-        return np.where(counts.present, rates, np.nan)
-
-
 def share(column: int, total: int, name: str, better: str | None) -> Rate:
     return Rate(name, f"share of {name}", better, lambda s: divide(s[..., column], s[..., total]))  # type: ignore[arg-type]
 
 
 def _error_rate(sums: FloatArray) -> FloatArray:
-    return divide(sums[..., 1] + sums[..., 2] + sums[..., 3], sums[..., 0] + sums[..., 1] + sums[..., 2])
+    return divide(sums[..., 0] + sums[..., 1] + sums[..., 2], sums[..., 4])
 
 
-ERROR_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
-WER = ErrorFamily("wer", ERROR_COLUMNS, (Rate("wer", "word error rate", "lower", _error_rate),))
-CER = ErrorFamily("cer", ERROR_COLUMNS, (Rate("cer", "character error rate", "lower", _error_rate),))
+ERROR_COLUMNS = (
+    "substitutions",
+    "deletions",
+    "insertions",
+    "hits",
+    "reference_units",
+    "item_rates",
+    "items_with_rate",
+)
+
+
+def error_family(name: str) -> MadeUpFamily:
+    return MadeUpFamily(
+        name,
+        ERROR_COLUMNS,
+        (
+            Rate(name, f"{name} over the corpus", "lower", _error_rate),
+            share(5, 6, f"{name}_mean", "lower"),
+            share(0, 4, f"{name}_substitution_rate", "lower"),
+            share(1, 4, f"{name}_deletion_rate", "lower"),
+            share(2, 4, f"{name}_insertion_rate", "lower"),
+        ),
+    )
+
+
+WER, CER = error_family("wer"), error_family("cer")
 RESPONSE = MadeUpFamily(
     "response",
     ("items", "quality", "exact"),
@@ -61,12 +78,14 @@ NON_SPEECH = MadeUpFamily(
 )
 PROPAGATION = MadeUpFamily(
     "propagation",
-    ("items", "drop", "degraded", "improved", "flipped"),
+    ("items", "drop", "degraded", "improved", "flipped", "baseline_quality", "arm_quality"),
     (
         share(1, 0, "quality_drop", "lower"),
         share(2, 0, "degraded_fraction", "lower"),
-        share(3, 0, "improved_fraction", "higher"),
-        share(4, 0, "flip_rate", None),
+        share(3, 0, "improved_fraction", None),
+        share(4, 0, "flip_rate", "lower"),
+        share(5, 0, "baseline_quality", None),
+        share(6, 0, "arm_quality", "higher"),
     ),
     (Arm.AUDIO, Arm.CONTROL),
     Arm.TRANSCRIPT,
@@ -115,7 +134,8 @@ def make_table(
     ok = np.array([failure is None for failure in failures])
     quality = {Arm.TRANSCRIPT: random.random(len(items)).round(3)}
     quality[Arm.CONTROL] = quality[Arm.TRANSCRIPT]
-    quality[Arm.AUDIO] = np.clip(quality[Arm.TRANSCRIPT] - random.random(len(items)) * level, 0, 1)
+    loss = np.where(random.random(len(items)) < level, random.random(len(items)), 0)
+    quality[Arm.AUDIO] = np.clip(quality[Arm.TRANSCRIPT] - loss, 0, 1)
     arms = {}
     for arm in Arm:
         arm_failures = tuple(failures) if arm is Arm.AUDIO else (None,) * len(items)
@@ -148,8 +168,17 @@ def audio_counts(
         wrong = random.binomial(reference, np.minimum(level, 1))
         deleted = random.binomial(wrong, 0.2)
         inserted = random.binomial(reference, level / 8)
-        values = np.stack([reference - wrong, wrong - deleted, deleted, inserted], axis=1).astype(float)
-        out[name] = masked(values, speech & ok)
+        rates = (wrong + inserted) / reference
+        columns = [
+            wrong - deleted,
+            deleted,
+            inserted,
+            reference - wrong,
+            reference,
+            rates,
+            np.ones(level.size),
+        ]
+        out[name] = masked(np.stack(columns, axis=1), speech & ok)
     text = random.random(level.size) < 0.5
     out["non_speech"] = masked(np.stack([np.ones(level.size), text], axis=1), ~speech & ok)
     return out
@@ -167,7 +196,7 @@ def answer_counts(quality: FloatArray, present: np.ndarray) -> Counts:
 
 def drop_counts(quality: FloatArray, clean: FloatArray, present: np.ndarray) -> Counts:
     drop = clean - quality
-    columns = [np.ones(drop.size), drop, drop > 1e-12, drop < -1e-12, drop != 0]
+    columns = [np.ones(drop.size), drop, drop > 1e-12, drop < -1e-12, drop != 0, clean, quality]
     return masked(np.stack(columns, axis=1), present)
 
 

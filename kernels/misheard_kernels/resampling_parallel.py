@@ -6,6 +6,7 @@ which the compiled code leaves running.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,14 +58,14 @@ def _available_processors() -> int:
 
 
 @compiled(uint64(uint64))
-def _mix(word):  # type: ignore[no-untyped-def]
+def _mix(word: Any) -> Any:
     word = (word ^ (word >> uint64(30))) * _MIX_1
     word = (word ^ (word >> uint64(27))) * _MIX_2
     return word ^ (word >> uint64(31))
 
 
 @compiled(void(_TOTALS, uint64, int64, int64, _OUT))
-def _fill(totals, seed, start, stop, out):  # type: ignore[no-untyped-def]
+def _fill(totals: FloatArray, seed: Any, start: int, stop: int, out: FloatArray) -> None:
     units, columns = totals.shape
     base = _mix(seed + _GOLDEN)
     for resample in range(start, stop):

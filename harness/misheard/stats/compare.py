@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from misheard.metrics.base import Arm, BoolArray, Family, FloatArray, Rate
+from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
 from misheard.metrics.table import CountTable
 from misheard.stats.estimates import family_arms, family_failures
 from misheard.stats.pairing import check_same_items, reorder
@@ -97,6 +97,14 @@ class _Pairs:
     failed_a: BoolArray
     failed_b: BoolArray
 
+    @classmethod
+    def of(
+        cls, family: Family, arm: Arm, counts: tuple[Counts, Counts], failed: tuple[BoolArray, BoolArray]
+    ) -> "_Pairs":
+        a, b = counts
+        values = np.concatenate([a.values, b.values], axis=1)
+        return cls(family, arm, values, a.present & b.present, *failed)
+
 
 def compare_tables(
     a: CountTable,
@@ -148,28 +156,51 @@ def compare_tables(
     )
 
 
+def compare_arms(
+    table: CountTable,
+    families: Sequence[Family],
+    golden: Arm = Arm.TRANSCRIPT,
+    arm: Arm = Arm.AUDIO,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> tuple[Difference, ...]:
+    """Return rate(arm) - rate(golden) of one system, for every family that both arms have, over all items.
+
+    With the default arms this is what recognition loses: a verdict `worse` says that mishearing costs.
+    """
+    counts = {(family.name, name): counts for family, name, counts in family_arms(table, families)}
+    pairs = [
+        _Pairs.of(
+            family,
+            arm,
+            (counts[family.name, golden], counts[family.name, arm]),
+            (family_failures(table, family, golden), family_failures(table, family, arm)),
+        )
+        for family in families
+        if family.relative_to is None and {(family.name, golden), (family.name, arm)} <= counts.keys()
+    ]
+    everything = np.ones(len(table.items), dtype=np.bool_)
+    return _compare_rows(pairs, unit_numbers(table.items), everything, resamples, seed)
+
+
 def _pair(
     a: CountTable, b: CountTable, families: Sequence[Family]
 ) -> tuple[list[_Pairs], tuple[tuple[str, Arm], ...]]:
     counts_a = {(family.name, arm): counts for family, arm, counts in family_arms(a, families)}
     counts_b = {(family.name, arm): counts for family, arm, counts in family_arms(b, families)}
     pairs = [
-        _Pairs(
-            family=family,
-            arm=arm,
-            values=np.concatenate(
-                [counts_a[family.name, arm].values, counts_b[family.name, arm].values], axis=1
-            ),
-            present=counts_a[family.name, arm].present & counts_b[family.name, arm].present,
-            failed_a=family_failures(a, family, arm),
-            failed_b=family_failures(b, family, arm),
+        _Pairs.of(
+            family,
+            arm,
+            (counts_a[family.name, arm], counts_b[family.name, arm]),
+            (family_failures(a, family, arm), family_failures(b, family, arm)),
         )
         for family in families
         for arm in family.arms
         if (family.name, arm) in counts_a and (family.name, arm) in counts_b
     ]
-    one_sided = tuple(sorted(counts_a.keys() ^ counts_b.keys()))
-    return pairs, one_sided
+    return pairs, tuple(sorted(counts_a.keys() ^ counts_b.keys()))
 
 
 def _compare_rows(

@@ -1,0 +1,180 @@
+"""report.json: everything that a run's counts say, as one deterministic document."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray
+from misheard.metrics.table import CountTable
+from misheard.report.failures import failures_document
+from misheard.report.matrix import matrix_documents, worst_cells
+from misheard.report.values import (
+    Document,
+    difference_document,
+    distribution_document,
+    estimate_document,
+    statistics_document,
+)
+from misheard.stats.compare import compare_arms
+from misheard.stats.estimates import Estimator, family_arms
+from misheard.stats.resampling import RESAMPLES, SEED
+from misheard.stats.slices import Slice, slice_items, unit_numbers
+from misheard.suite.items import ItemKind
+
+FORMAT = "misheard-report"
+FORMAT_VERSION = 1
+
+_ITEM_RATES, _ITEMS_WITH_RATE = "item_rates", "items_with_rate"
+
+
+def build_report(
+    table: CountTable,
+    families: Sequence[Family],
+    *,
+    suite: Document,
+    system: Document,
+    scorer: Document,
+    timings: Document | None,
+    run: Document | None = None,
+    axes: Mapping[str, Sequence[str]],
+    primary_metrics: Mapping[str, str],
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Document:
+    """Return report.json as JSON values, described by `report.schema.json`.
+
+    Equal arguments give equal documents. No text of an item is in it, and no NaN: a missing value is null
+    with a reason beside it.
+
+    Args:
+        table: the run's counts.
+        families: the metric families that were counted.
+        suite: who the suite is (name, version, fingerprint), passed through.
+        system: what was under test, passed through.
+        scorer: how it was scored, passed through.
+        timings: measured times, passed through; the one block in which two equal runs differ.
+        run: which run it was, passed through, where the caller says so.
+        axes: the declared values of each condition axis; each gets a cell, with items or without.
+        primary_metrics: the metric that decides, per language.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    """
+    estimator = Estimator(table, families, resamples, seed)
+    slices = slice_items(table.items, axes)
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "suite": suite,
+        "system": system,
+        "scorer": scorer,
+        "run": run,
+        "statistics": statistics_document(resamples, seed),
+        "items": _items_document(table),
+        "axes": {axis: list(values) for axis, values in axes.items()},
+        "primary_metrics": dict(primary_metrics),
+        "metrics": _metrics_documents(families),
+        "matrix": matrix_documents(table, estimator, slices, primary_metrics),
+        "worst_cells": worst_cells(estimator, slices),
+        "arms": _arms_document(table, families, estimator),
+        "propagation": _propagation_document(table, families, estimator, resamples, seed),
+        "distributions": _distributions(table, families, slices),
+        "failures": failures_document(table),
+        "timings": timings,
+    }
+
+
+def _items_document(table: CountTable) -> Document:
+    speech = sum(1 for item in table.items if item.kind is ItemKind.SPEECH)
+    return {
+        "total": len(table.items),
+        "speech": speech,
+        "non_speech": len(table.items) - speech,
+        "sessions": len({item.session for item in table.items if item.session is not None}),
+        "without_session": sum(1 for item in table.items if item.session is None),
+        "units": len(set(unit_numbers(table.items).tolist())),
+    }
+
+
+def _metrics_documents(families: Sequence[Family]) -> list[Document]:
+    return [
+        {
+            "family": family.name,
+            "metric": rate.name,
+            "description": rate.description,
+            "better": rate.better,
+            "arms": [str(arm) for arm in family.arms],
+            "relative_to": None if family.relative_to is None else str(family.relative_to),
+        }
+        for family in families
+        for rate in family.rates
+    ]
+
+
+def _arms_document(table: CountTable, families: Sequence[Family], estimator: Estimator) -> Document:
+    """Return, per arm, the metrics that stand for themselves, each over all items that count in it."""
+    relative = {family.name for family in families if family.relative_to is not None}
+    arms: Document = {str(arm): {} for arm in table.arms}
+    for estimate in estimator.estimate(_everything(table)):
+        if estimate.family not in relative:
+            arms[str(estimate.arm)][estimate.metric] = estimate_document(estimate)
+    return arms
+
+
+def _propagation_document(
+    table: CountTable, families: Sequence[Family], estimator: Estimator, resamples: int, seed: int
+) -> Document:
+    """Return, per arm, the metrics that compare it with the transcript arm, item by item.
+
+    `control` is the noise floor of `audio`. `lost_to_recognition` are the differences of all other metrics,
+    audio minus transcript, over the items that both arms have.
+    """
+    relative = {family.name for family in families if family.relative_to is not None}
+    document: Document = {str(Arm.AUDIO): {}, str(Arm.CONTROL): {}}
+    for estimate in estimator.estimate(_everything(table)):
+        if estimate.family in relative:
+            name = _published_name(estimate.metric, estimate.arm)
+            document[str(estimate.arm)][name] = estimate_document(estimate)
+    document["lost_to_recognition"] = {
+        difference.metric: difference_document(difference)
+        for difference in compare_arms(table, families, resamples=resamples, seed=seed)
+    }
+    return document
+
+
+def _published_name(metric: str, arm: Arm) -> str:
+    """Return what reports call a metric of pairs; the arms audio and transcript are `asr` and `clean`."""
+    if metric == "baseline_quality":
+        return "clean_response_quality"
+    if metric == "arm_quality":
+        return "asr_response_quality" if arm is Arm.AUDIO else f"{arm}_response_quality"
+    return metric
+
+
+def _distributions(table: CountTable, families: Sequence[Family], slices: Sequence[Slice]) -> list[Document]:
+    """Return how the items' own rates are spread, over all items (axis and value null) and per slice."""
+    whole = [(None, None, _everything(table))]
+    places = [*whole, *((cell.axis, cell.value, cell.rows) for cell in slices)]
+    return [
+        {
+            "family": family.name,
+            "metric": family.rates[0].name,
+            "arm": str(arm),
+            "axis": axis,
+            "value": value,
+            **distribution_document(_item_rates(family, counts)[rows]),
+        }
+        for family, arm, counts in family_arms(table, families)
+        if {_ITEM_RATES, _ITEMS_WITH_RATE} <= set(family.columns)
+        for axis, value, rows in places
+    ]
+
+
+def _item_rates(family: Family, counts: Counts) -> FloatArray:
+    """Return each row's own rate: float64[n], NaN where it has none."""
+    rates = counts.values[:, family.columns.index(_ITEM_RATES)]
+    has_rate = counts.values[:, family.columns.index(_ITEMS_WITH_RATE)] > 0
+    return np.where(counts.present & has_rate, rates, np.nan)
+
+
+def _everything(table: CountTable) -> BoolArray:
+    return np.ones(len(table.items), dtype=np.bool_)

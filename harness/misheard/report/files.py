@@ -1,0 +1,54 @@
+"""The report files of a run directory, written whole and read back."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from misheard.canonical import write_atomic, write_json
+from misheard.errors import IncompleteRunError, InputError
+from misheard.metrics.base import Family
+from misheard.metrics.table import CountTable
+from misheard.report import build
+from misheard.report.items_parquet import write_items_parquet
+from misheard.report.tables import failures_csv, matrix_csv
+from misheard.report.values import Document
+
+REPORT = "report.json"
+MATRIX = "matrix.csv"
+FAILURES = "failures.csv"
+ITEMS = "items.parquet"
+
+MAX_REPORT_BYTES = 1024**3
+
+
+def write_report_files(folder: Path, table: CountTable, families: Sequence[Family], report: Document) -> None:
+    """Write `report.json`, `matrix.csv`, `failures.csv` and `items.parquet`, each whole or not at all.
+
+    report.json comes last: where it is new, the others are.
+    """
+    write_items_parquet(folder / ITEMS, table, families, str(report["scorer"].get("sha256", "")))
+    write_atomic(folder / FAILURES, failures_csv(table))
+    write_atomic(folder / MATRIX, matrix_csv(report))
+    write_json(folder / REPORT, report)
+
+
+def read_report(folder: Path) -> Document:
+    """Return the report of a run directory.
+
+    Raises IncompleteRunError where there is none, InputError for a file that is not a report of this version.
+    """
+    path = folder / REPORT
+    try:
+        if path.stat().st_size > MAX_REPORT_BYTES:
+            raise InputError(f"{path}: over {MAX_REPORT_BYTES} bytes; this is no report")
+        document = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise IncompleteRunError(
+            f"{path}: does not exist; finish the run, or score it with misheard score {folder}"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is no JSON; write it again with misheard score {folder}") from error
+    known = (build.FORMAT, build.FORMAT_VERSION)
+    if not isinstance(document, dict) or (document.get("format"), document.get("format_version")) != known:
+        raise InputError(f"{path}: is no report of this version; write it again with misheard score {folder}")
+    return document

@@ -1,0 +1,92 @@
+"""The matrix, metric by condition: a cell per axis value, never a row over everything."""
+
+from collections.abc import Mapping, Sequence
+
+from misheard.metrics.base import Arm
+from misheard.metrics.table import CountTable
+from misheard.report.values import Document, estimate_document, size_flags
+from misheard.stats.estimates import Estimate, Estimator
+from misheard.stats.slices import Slice, failed_rows, unit_numbers
+
+LANGUAGE_AXIS = "language"
+
+
+def matrix_documents(
+    table: CountTable, estimator: Estimator, slices: Sequence[Slice], primary_metrics: Mapping[str, str]
+) -> list[Document]:
+    """Return a document per slice, in order, with the estimates of every metric and arm."""
+    units = unit_numbers(table.items)
+    failed = {arm: failed_rows(table, arm) for arm in table.arms}
+    return [
+        {
+            "axis": cell.axis,
+            "value": cell.value,
+            "items": cell.items,
+            "units": len(set(units[cell.rows].tolist())),
+            "failed": {str(arm): int((rows & cell.rows).sum()) for arm, rows in failed.items()},
+            "flags": size_flags(cell.items, len(set(units[cell.rows].tolist()))),
+            "estimates": [
+                _cell_estimate(estimate, _primary(cell, primary_metrics))
+                for estimate in estimator.estimate(cell.rows)
+            ],
+        }
+        for cell in slices
+    ]
+
+
+def _primary(cell: Slice, primary_metrics: Mapping[str, str]) -> str | None:
+    if cell.axis != LANGUAGE_AXIS or cell.value is None:
+        return None
+    return primary_metrics.get(cell.value)
+
+
+def _cell_estimate(estimate: Estimate, primary: str | None) -> Document:
+    document = {
+        "family": estimate.family,
+        "metric": estimate.metric,
+        "arm": str(estimate.arm),
+        **estimate_document(estimate),
+    }
+    if estimate.metric == primary:
+        document["flags"] = [*document["flags"], "primary"]
+    return document
+
+
+def worst_cells(estimator: Estimator, slices: Sequence[Slice]) -> list[Document]:
+    """Return, per metric and arm with a better direction, the cell where it is worst; the first of equals.
+
+    Only axes on which at least two cells have a value can have a worst one.
+    """
+    found: dict[tuple[str, str, Arm], list[tuple[Slice, Estimate]]] = {}
+    for cell in slices:
+        for estimate in estimator.estimate(cell.rows):
+            cells = found.setdefault((estimate.family, estimate.metric, estimate.arm), [])
+            if estimate.value is not None and estimate.better is not None:
+                cells.append((cell, estimate))
+    comparable = (_with_a_rival(cells) for cells in found.values())
+    return [_worst_document(cells) for cells in comparable if cells]
+
+
+def _with_a_rival(cells: Sequence[tuple[Slice, Estimate]]) -> list[tuple[Slice, Estimate]]:
+    axes = [cell.axis for cell, _ in cells]
+    return [(cell, estimate) for cell, estimate in cells if axes.count(cell.axis) > 1]
+
+
+def _worst_document(cells: Sequence[tuple[Slice, Estimate]]) -> Document:
+    cell, worst = max(cells, key=lambda pair: _badness(pair[1]))
+    return {
+        "family": worst.family,
+        "metric": worst.metric,
+        "arm": str(worst.arm),
+        "axis": cell.axis,
+        "value": cell.value,
+        "rate": worst.value,
+        "n": worst.n,
+        "units": worst.units,
+        "flags": size_flags(worst.n, worst.units),
+    }
+
+
+def _badness(estimate: Estimate) -> float:
+    value = estimate.value if estimate.value is not None else 0.0
+    return value if estimate.better == "lower" else -value

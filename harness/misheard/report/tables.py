@@ -1,0 +1,89 @@
+"""CSV tables: matrix.csv and failures.csv, safe to open in a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from misheard.metrics.table import CountTable
+from misheard.report.failures import failure_rows
+from misheard.report.values import Document
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+MATRIX_COLUMNS = (
+    "axis",
+    "value",
+    "family",
+    "metric",
+    "arm",
+    "rate",
+    "low",
+    "high",
+    "n",
+    "units",
+    "failed",
+    "reason",
+    "flags",
+)
+FAILURE_COLUMNS = ("item", "arm", "stage", "kind", "detail")
+
+
+def matrix_csv(report: Document) -> str:
+    """Return the matrix of a report, one row per cell, metric and arm; low and high are the deciding interval."""
+    return _table(
+        MATRIX_COLUMNS,
+        (
+            (
+                safe_text(cell["axis"]),
+                safe_text(cell["value"] or ""),
+                estimate["family"],
+                estimate["metric"],
+                estimate["arm"],
+                estimate["value"],
+                *_deciding(estimate),
+                estimate["n"],
+                estimate["units"],
+                estimate["failed"],
+                estimate["reason"],
+                " ".join(estimate["flags"]),
+            )
+            for cell in report["matrix"]
+            for estimate in cell["estimates"]
+        ),
+    )
+
+
+def failures_csv(table: CountTable) -> str:
+    """Return every failure, one row per item and arm; without any, the header alone."""
+    return _table(
+        FAILURE_COLUMNS,
+        (
+            (item, str(arm), failure.stage, str(failure.kind), safe_text(failure.detail))
+            for item, arm, failure in failure_rows(table)
+        ),
+    )
+
+
+def safe_text(text: str) -> str:
+    """Return a text that no spreadsheet runs as a formula: one that could be gets an apostrophe in front.
+
+    Lone surrogates, which no file can hold, are written as escapes.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+
+
+def _deciding(estimate: Document) -> Sequence[float | None]:
+    intervals = estimate["intervals"]
+    if intervals is None or intervals["deciding"] is None:
+        return None, None
+    low, high = intervals["deciding"]
+    return low, high
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue()
