@@ -4,10 +4,10 @@ A custom scorer is a function of (reference answer, answer), both as they are, t
 from 0 (worst) to 1.
 """
 
-import math
 import numbers
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from misheard.errors import ScorerError
 from misheard.metrics.base import ArmOutput
@@ -61,16 +61,19 @@ def _checked_score(scorer: Scorer, item_id: str, reference: str, answer: str) ->
     try:
         score: object = scorer(reference, answer)
     except Exception as error:  # noqa: BLE001  a scorer of the user's may raise anything
-        # neither the message nor the chained exception may carry the texts that the scorer was given
-        raise ScorerError(
-            f"item {item_id}: the response scorer raised {type(error).__name__}; "
-            "it must return a number from 0 to 1 for every answer"
-        ) from None
-    if not isinstance(score, numbers.Real):
-        raise ScorerError(
-            f"item {item_id}: the response scorer returned {type(score).__name__}, not a number from 0 to 1"
-        )
-    value = float(score)
-    if not math.isfinite(value) or not 0.0 <= value <= 1.0:
-        raise ScorerError(f"item {item_id}: the response scorer returned {value}, not a number from 0 to 1")
-    return value
+        broken = f"raised {type(error).__name__}"
+    else:
+        if not isinstance(score, numbers.Real):
+            broken = f"returned {type(score).__name__}"
+        elif not _is_from_zero_to_one(score):
+            broken = "returned a number outside that range, or none that is finite"
+        else:
+            return float(score)
+    # raised out here, so that no exception in its context can carry the texts that the scorer was given
+    raise ScorerError(
+        f"item {item_id}: the response scorer must return a number from 0 to 1 for every answer, but {broken}"
+    )
+
+
+def _is_from_zero_to_one(number: Any) -> bool:
+    return bool(0 <= number <= 1)
