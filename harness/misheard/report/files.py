@@ -9,9 +9,11 @@ from misheard.errors import IncompleteRunError, InputError
 from misheard.metrics.base import Family
 from misheard.metrics.table import CountTable
 from misheard.report import build
-from misheard.report.items_parquet import write_items_parquet
+from misheard.report.items_parquet import read_items_parquet, write_items_parquet
 from misheard.report.tables import failures_csv, matrix_csv
 from misheard.report.values import Document
+
+__all__ = ["read_items_parquet", "read_report", "write_report_files"]
 
 REPORT = "report.json"
 MATRIX = "matrix.csv"

@@ -28,8 +28,7 @@ FORMAT_VERSION = 1
 METADATA_KEY = b"misheard"
 
 MAX_FILE_BYTES = 2 * 1024**3
-MAX_ROWS = 10_000_000
-MAX_COLUMNS = 4_096
+MAX_UNPACKED_BYTES = 8 * 1024**3
 MAX_CELLS = 500_000_000
 
 
@@ -98,9 +97,9 @@ def _item_columns(items: Sequence[ItemInfo], repeats: int) -> dict[str, pa.Array
 
 def _failure_columns(failures: Sequence[Failure | None]) -> dict[str, pa.Array]:
     return {
-        "failure_stage": _strings([failure and failure.stage for failure in failures]),
-        "failure_kind": _strings([failure and str(failure.kind) for failure in failures]),
-        "failure_detail": _strings([failure and failure.detail for failure in failures]),
+        "failure_stage": _strings([None if failure is None else failure.stage for failure in failures]),
+        "failure_kind": _strings([None if failure is None else str(failure.kind) for failure in failures]),
+        "failure_detail": _strings([None if failure is None else failure.detail for failure in failures]),
     }
 
 
@@ -129,16 +128,15 @@ def _flags_column(name: str, arms: Sequence[ArmTable], items: int) -> pa.Array:
 def read_items_parquet(path: Path, families: Sequence[Family]) -> CountTable:
     """Return the table that `write_items_parquet` wrote, exactly.
 
-    Raises InputError for a file that is missing, too large, damaged, of another program or version, or counted
-    with other families than `families`.
+    Raises InputError for a file that is missing, too large, damaged, of another program or version, or
+    counted with other families than `families`.
     """
     metadata, rows = _load(path)
     try:
         return _restore(metadata, rows, {family.name: family for family in families})
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, pa.ArrowException) as error:
         raise InputError(
-            f"{path}: its columns are not those of these metrics ({type(error).__name__}: {error}); "
-            "score the run again"
+            f"{path}: its columns are not those of these metrics; score the run again"
         ) from error
 
 
@@ -160,16 +158,13 @@ def _open(path: Path) -> tuple[dict[str, Any], "pq.ParquetFile"]:
     except pa.ArrowException as error:
         raise InputError(f"{path}: is no Parquet file, or a damaged one; score the run again") from error
     shape = file.metadata
-    if (
-        shape.num_rows > MAX_ROWS
-        or shape.num_columns > MAX_COLUMNS
-        or shape.num_rows * shape.num_columns > MAX_CELLS
-    ):
-        raise InputError(f"{path}: {shape.num_rows} rows of {shape.num_columns} columns are too many")
+    unpacked = sum(shape.row_group(group).total_byte_size for group in range(shape.num_row_groups))
+    if shape.num_rows * shape.num_columns > MAX_CELLS or unpacked > MAX_UNPACKED_BYTES:
+        raise InputError(f"{path}: is too large for the items of a run once unpacked")
     try:
         metadata = json.loads((shape.metadata or {})[METADATA_KEY])
         version = metadata["format"], metadata["format_version"]
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: was not written by misheard; name a run's items.parquet") from error
     if version != (FORMAT, FORMAT_VERSION):
         raise InputError(f"{path}: has another format version than this misheard reads; score the run again")

@@ -29,7 +29,7 @@ FAILURE_COLUMNS = ("item", "arm", "stage", "kind", "detail")
 
 
 def matrix_csv(report: Document) -> str:
-    """Return the matrix of a report, one row per cell, metric and arm; low and high are the deciding interval."""
+    """Return the matrix of a report, a row per cell, metric and arm; low and high are what decides."""
     return _table(
         MATRIX_COLUMNS,
         (
