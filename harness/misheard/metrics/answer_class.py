@@ -6,6 +6,7 @@ or phrase is found is said in `misheard.text.phrases`.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -55,6 +56,8 @@ class AnswerClass:
             tag.lower(): tuple(phrase_tokens(phrase, tag) for phrase in phrases)
             for tag, phrases in abstentions.items()
         }
+        # a fact is looked for in every arm
+        self._form_tokens = lru_cache(maxsize=65_536)(phrase_tokens)
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
         """Classify every row with a fact and an answer."""
@@ -71,7 +74,7 @@ class AnswerClass:
 
     def _class_column(self, item: Item, answer: str) -> int:
         tokens = phrase_tokens(answer, item.language)
-        if any(contains_phrase(tokens, phrase_tokens(form, item.language)) for form in item.fact):
+        if any(contains_phrase(tokens, self._form_tokens(form, item.language)) for form in item.fact):
             return _CORRECT
         if any(contains_phrase(tokens, phrase) for phrase in self._phrases_for(item.language)):
             return _ABSTAINED

@@ -16,6 +16,7 @@ phrase begins or ends in a script without spaces, that end may lie inside a toke
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from misheard.text.numerals import ascii_digits, unify_numbers
 from misheard.text.scripts import is_unspaced
@@ -69,6 +70,8 @@ def _ends_with(token: str, wanted: str) -> bool:
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     text = _with_superscripts_apart(text)
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     text = "".join(char for char in text.translate(_REPLACED) if not _is_invisible(char))
@@ -92,6 +95,7 @@ def _pieces(text: str) -> list[str]:
     return [text[match.start() : match.end()] for match in _PIECE.finditer(kinds)]
 
 
+@lru_cache(maxsize=4096)
 def _kind(char: str) -> str:
     if char in _SYMBOLS:
         return char
