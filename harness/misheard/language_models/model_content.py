@@ -1,0 +1,68 @@
+"""What a model folder holds: the content that a fingerprint names, and the chat template."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from misheard.canonical import sha256_file, sha256_json
+from misheard.errors import BackendError
+
+CONTENT_PATTERNS = ("*.json", "*.jinja", "*.model", "*.safetensors", "*.txt")
+"""Files of a model folder that decide its output; weights in other formats are not loaded."""
+
+_LARGEST_JSON = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ModelContent:
+    """Hex sha256 of all files together, and of the chat template; None where that is not in a known place."""
+
+    files_sha256: str
+    chat_template_sha256: str | None
+
+
+def is_folder(model: str) -> bool:
+    """Return whether the name is a folder of this machine and not a hub id."""
+    return Path(model).is_dir()
+
+
+def check_pinned(model: str, revision: str | None) -> None:
+    """Raise BackendError for a hub id without a revision: what it names may change between two runs."""
+    if not is_folder(model) and revision is None:
+        raise BackendError(
+            f"language_model.model: {model} is no folder; "
+            "to take it from the model hub, pin it with `revision` (a full commit hash)"
+        )
+
+
+def read_content(folder: Path) -> ModelContent:
+    """Hash a model folder. Raises BackendError where it lacks a config or safetensors weights."""
+    files = sorted({path for pattern in CONTENT_PATTERNS for path in folder.glob(pattern) if path.is_file()})
+    names = {path.name for path in files}
+    if "config.json" not in names:
+        raise BackendError(f"language_model.model: {folder} has no config.json; is it a model folder?")
+    if not any(name.endswith(".safetensors") for name in names):
+        raise BackendError(
+            f"language_model.model: {folder} has no .safetensors weights; other formats are not loaded"
+        )
+    return ModelContent(
+        files_sha256=sha256_json({path.name: sha256_file(path) for path in files}),
+        chat_template_sha256=_template_sha256(folder),
+    )
+
+
+def _template_sha256(folder: Path) -> str | None:
+    template = folder / "chat_template.jinja"
+    if template.is_file():
+        return sha256_file(template)
+    try:
+        config = folder / "tokenizer_config.json"
+        if config.stat().st_size > _LARGEST_JSON:
+            return None
+        inline = json.loads(config.read_bytes()).get("chat_template")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None
+    if isinstance(inline, str):
+        return hashlib.sha256(inline.encode("utf-8", "surrogatepass")).hexdigest()
+    return None if inline is None else sha256_json(inline)

