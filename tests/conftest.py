@@ -22,3 +22,12 @@ def vllm_python() -> Path:
     if not value or not Path(value).is_file():
         pytest.skip("MISHEARD_VLLM_PYTHON names no interpreter; run scripts/test, which makes one")
     return Path(value)
+
+
+@pytest.fixture(scope="session")
+def real_speech() -> Path:
+    """The suite of real recordings that `scripts/fetch_real_speech` lays out."""
+    value = os.environ.get("MISHEARD_REAL_SPEECH")
+    if not value or not Path(value).is_dir():
+        pytest.skip("MISHEARD_REAL_SPEECH names no suite; run scripts/test, or scripts/fetch_real_speech")
+    return Path(value)

@@ -140,11 +140,11 @@ def compare(
     if json_path is not None:
         from misheard.canonical import write_json
 
-        write_json(json_path, comparison.as_json)
+        write_json(json_path, comparison)
     from misheard.console import stdout
     from misheard.report.terminal import render_comparison
 
-    stdout.print(render_comparison(comparison.as_json))
+    stdout.print(render_comparison(comparison))
 
 
 @app.command()

@@ -6,6 +6,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -27,7 +28,7 @@ class TerminalProgress:
             console=stderr,
             disable=not stderr.is_terminal,
         )
-        self._task: int | None = None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> "TerminalProgress":
         self._progress.start()

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from misheard.audio.activity import speech_seconds
+from misheard.audio.activity import speech_active_seconds
 from misheard.canonical import sha256_file
 from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
@@ -82,17 +82,17 @@ class CTranslate2Recognizer:
         return "cuda"
 
     def _read_tokens(self, folder: Path) -> None:
-        token = self._tokenizer.token_to_id
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
         names = ("<|startoftranscript|>", "<|transcribe|>", "<|notimestamps|>", "<|endoftext|>")
-        missing = [name for name in names if token(name) is None]
+        missing = [name for name in names if name not in vocabulary]
         if missing:
             raise BackendError(f"recognizer.model: {folder}/tokenizer.json lacks {', '.join(missing)}")
-        self._start, self._transcribe, self._no_timestamps, self._end = (token(name) for name in names)
-        self._languages = {}
+        self._start, self._transcribe, self._no_timestamps, self._end = (vocabulary[name] for name in names)
+        self._languages: dict[str, int] = {}
         if self._model.is_multilingual:
-            for text in self._tokenizer.get_vocab():
-                if (match := _LANGUAGE_TOKEN.fullmatch(text)) and token(text) > self._start:
-                    self._languages[match[1]] = token(text)
+            for text, token in vocabulary.items():
+                if (match := _LANGUAGE_TOKEN.fullmatch(text)) and token > self._start:
+                    self._languages[match[1]] = token
 
     def warm_up(self) -> None:
         silence = np.zeros(1600, np.float32)
@@ -152,7 +152,7 @@ class CTranslate2Recognizer:
                 if reported[index] is None:
                     decoded[index] = guesses[0][0].strip("<|>")
                     # A guess from silence is no evidence: it decodes the window, but is not reported.
-                    if speech_seconds(batch[index].samples) >= _MIN_SPEECH_SECONDS:
+                    if speech_active_seconds(batch[index].samples) >= _MIN_SPEECH_SECONDS:
                         reported[index] = decoded[index]
         prompts = [
             [self._start, self._languages[str(code)], self._transcribe, self._no_timestamps]

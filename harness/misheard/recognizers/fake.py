@@ -1,14 +1,21 @@
 """A recognizer without a model: deterministic, instant, and public API for tests and for trying configs."""
 
+import hashlib
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from misheard.audio.windows import samples_sha256
+import numpy as np
+
 from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
 from misheard.recognizers.settings import FakeRecognizerSettings
 
 _WORDS = ("what", "is", "the", "a", "of", "in", "how", "many", "who", "where", "red", "blue", "one", "two")
+
+
+def samples_sha256(window: AudioWindow) -> str:
+    """Return the sha256 of a window's samples as 16-bit integers: the key of a fake's transcripts."""
+    return hashlib.sha256(np.round(window.samples * 32767).astype("<i2").tobytes()).hexdigest()
 
 
 class FakeRecognizer:
@@ -39,7 +46,7 @@ class FakeRecognizer:
         return RecognizedBatch(windows, 0.0, time.perf_counter() - started)
 
     def _text(self, window: AudioWindow) -> str:
-        digest = samples_sha256(window.samples)
+        digest = samples_sha256(window)
         known = self._settings.transcripts.get(digest)
         if known is not None:
             return known

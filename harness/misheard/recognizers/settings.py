@@ -37,7 +37,7 @@ class FakeRecognizerSettings(BaseModel):
     """A recognizer without a model, for tests and for trying a config.
 
     Attributes:
-        transcripts: text by the sha256 of a window's samples (see `plan.jsonl`); other windows get words
+        transcripts: text by the sha256 of a window's samples (`fake.samples_sha256`); other windows get words
             that are derived from their hash, so that the same audio always gives the same text.
         delay_seconds: pause per batch.
         batch_size: windows per batch.

@@ -6,7 +6,7 @@ exactly 0. Control asks every prompt of the transcript arm again, in an executio
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Sampling
@@ -63,9 +63,7 @@ def _start(context: RunContext, model: LanguageModel, journal: Journal) -> Respo
 def _transcripts(context: RunContext, recognized: Sequence[Recognized], arm: Arm) -> dict[str, str]:
     """Return what enters the language model, by item id; an item that was not recognized does not."""
     heard = {item.id: one.transcript for item, one in zip(context.suite.items, recognized, strict=True)}
-    texts = {
-        item.id: heard[item.id] if arm is Arm.AUDIO else item.reference for item in context.questions
-    }
+    texts = {item.id: heard[item.id] if arm is Arm.AUDIO else item.reference for item in context.questions}
     return {item: text for item, text in texts.items() if text is not None}
 
 
@@ -145,7 +143,7 @@ class _Phase:
 
 def _as_generator(
     model: LanguageModel, requests: Sequence[ChatRequest], sampling: Sampling
-) -> Iterator[Completion]:
+) -> Generator[Completion, None, None]:
     """Return the completions as a generator, which can be closed: that cancels what is still asked."""
     yield from model.complete(requests, sampling)
 

@@ -66,10 +66,9 @@ def _join(
     if planned.failure is not None:
         return Recognized(None, planned.failure, 0.0, {})
     seconds = sum(outcome.seconds for outcome in outcomes)
-    failed = next((outcome for outcome in outcomes if outcome.failure_kind is not None), None)
+    failed = next((o for o in outcomes if o.failure_kind is not None), None)
     if failed is not None and failed.failure_kind is not None:
-        failure = Failure("recognize", failed.failure_kind, failed.failure_detail)
-        return Recognized(None, failure, seconds, {})
+        return Recognized(None, Failure("recognize", failed.failure_kind, failed.failure_detail), seconds, {})
     windows = [outcome.transcript for outcome in outcomes if outcome.transcript is not None]
     text = join_windows([window.text for window in windows], item.language or windows[0].language)
     flags = {
@@ -77,7 +76,7 @@ def _join(
         "token_limit": any(bool(window.token_limit) for window in windows),
         "sparse": any(map(is_sparse, windows, active)),
     }
-    failure = None
+    failure: Failure | None = None
     if item.is_speech and not text:
         failure = Failure("recognize", FailureKind.EMPTY_TRANSCRIPT, "nothing was recognized in speech")
     return Recognized(text if failure is None else None, failure, seconds, flags)
@@ -105,8 +104,8 @@ def read_outputs(
     for index, (item, planned, heard) in enumerate(zip(items, plan.items, recognized, strict=True)):
         for arm, builder in builders.items():
             key = answers.get((str(arm), item.id))
-            row = None if key is None else completions[key]
-            builder.add(index, item, planned, heard, row, fresh=key is None or owner[key] == str(arm))
+            completion = None if key is None else completions[key]
+            builder.add(index, item, planned, heard, completion, fresh=key is None or owner[key] == str(arm))
     return Outputs(
         {arm: tuple(builder.outputs) for arm, builder in builders.items()},
         {arm: builder.timings for arm, builder in builders.items()},

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from misheard.audio.activity import speech_seconds
-from misheard.audio.decode import DecodedAudio, samples_sha256
+from misheard.audio.activity import speech_active_seconds
+from misheard.audio.decode import DecodedAudio
 from misheard.audio.windows import cut
-from misheard.canonical import canonical_json, write_atomic
+from misheard.canonical import canonical_json, sha256_json, write_atomic
 from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.suite.fingerprint import item_sha256, suite_sha256
@@ -27,12 +27,14 @@ _VERSION = 1
 class PlannedItem:
     """What is known of an item's recording before inference.
 
-    `sha256` covers the decoded audio and the truth; for a recording that cannot be decoded it covers the
-    truth and the kind of failure. `seconds` is from the file's metadata, None where it cannot be decoded.
+    `audio_sha256` is the recording's fingerprint, None where it cannot be decoded; `sha256` covers it and the
+    truth (the kind of failure instead of the recording where there is none). `seconds` is from the file's
+    metadata.
     """
 
     id: str
     sha256: str
+    audio_sha256: str | None = None
     seconds: float | None = None
     sample_rate: int | None = None
     channels: int | None = None
@@ -43,7 +45,10 @@ class PlannedItem:
 
 @dataclass(frozen=True, slots=True)
 class PlannedWindow:
-    """One window: samples [start, end) of an item's decoded audio, and the batch that it is in."""
+    """One window: samples [start, end) of an item's decoded audio, and the batch that it is in.
+
+    `sha256` is made of the recording's fingerprint and the two ends.
+    """
 
     item: str
     index: int
@@ -104,16 +109,17 @@ def _plan_item(
     try:
         audio = decode(item)
     except ItemFailedError as error:
-        failure = Failure("recognize", error.kind, error.detail)
-        return PlannedItem(item.id, item_sha256(item, f"failed:{error.kind}"), failure=failure), []
+        undecodable = Failure("recognize", error.kind, error.detail)
+        return PlannedItem(item.id, item_sha256(item, f"failed:{error.kind}"), failure=undecodable), []
     sha256 = item_sha256(item, audio.sha256)
-    failure = None
-    windows = []
+    failure: Failure | None = None
+    windows: list[PlannedWindow] = []
     if supports(item.language):
         for index, (start, end) in enumerate(cut(audio.samples)):
             part = audio.samples[start:end]
-            active = speech_seconds(part)
-            windows.append(PlannedWindow(item.id, index, start, end, samples_sha256(part), active, -1))
+            content = sha256_json([audio.sha256, start, end])
+            active = speech_active_seconds(part)
+            windows.append(PlannedWindow(item.id, index, start, end, content, active, -1))
     else:
         detail = f"the recognizer cannot be told to expect {item.language}"
         failure = Failure("recognize", FailureKind.UNSUPPORTED_LANGUAGE, detail)
@@ -121,6 +127,7 @@ def _plan_item(
     planned = PlannedItem(
         item.id,
         sha256,
+        audio.sha256,
         info.seconds,
         info.sample_rate,
         info.channels,

@@ -5,10 +5,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from misheard.audio.decode import samples_sha256
 from misheard.canonical import sha256_json
 from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow, Recognizer
@@ -113,12 +109,17 @@ def _run_batches(
 ) -> None:
     """Recognize what the journal lacks, in batches exactly as planned, on a resumed run as well."""
     stage_sha256 = sha256_json(recognizer.fingerprint())
+    audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
+
+    def read(window: PlannedWindow) -> AudioWindow:
+        return _window(window, items[window.item], audio_sha256[window.item], store)
+
     for number, batch in enumerate(plan.batches()):
         name = f"batch:{number}"
         if name in journal.committed:
             context.progress.advance(len(batch))
             continue
-        outcomes, note = _timed_batch(batch, items, store, recognizer, context.clock)
+        outcomes, note = _timed_batch(batch, read, recognizer, context.clock)
         rows = [
             {
                 "key": sha256_json([stage_sha256, window.sha256, items[window.item].language]),
@@ -135,15 +136,12 @@ def _run_batches(
 
 def _timed_batch(
     batch: tuple[PlannedWindow, ...],
-    items: dict[str, Item],
-    store: AudioStore,
+    read: Callable[[PlannedWindow], AudioWindow],
     recognizer: Recognizer,
     clock: Clock,
 ) -> tuple[list[WindowOutcome], dict[str, Any]]:
     decode_before = clock.seconds.get("decode", 0.0)
-    outcomes, features, inference = recognize_planned(
-        batch, lambda window: _window(window, items[window.item], store), recognizer
-    )
+    outcomes, features, inference = recognize_planned(batch, read, recognizer)
     clock.add("features", features)
     clock.add("inference", inference)
     note = {
@@ -177,12 +175,12 @@ def recognize_planned(
     return [outcomes[position] for position in range(len(batch))], features, inference
 
 
-def _window(planned: PlannedWindow, item: Item, store: AudioStore) -> AudioWindow:
-    samples: npt.NDArray[np.float32] = store.get(item).samples[planned.start : planned.end]
-    if samples_sha256(samples) != planned.sha256:
+def _window(planned: PlannedWindow, item: Item, audio_sha256: str | None, store: AudioStore) -> AudioWindow:
+    audio = store.get(item)
+    if audio.sha256 != audio_sha256:
         detail = "the recording changed since the batch plan was made"
         raise ItemFailedError(FailureKind.AUDIO_UNDECODABLE, detail)
-    return AudioWindow(samples, item.language)
+    return AudioWindow(audio.samples[planned.start : planned.end], item.language)
 
 
 def _failed(batch: tuple[PlannedWindow, ...], outcomes: list[WindowOutcome]) -> list[FailedItem]:

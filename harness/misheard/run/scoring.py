@@ -60,7 +60,7 @@ def score_run(directory: RunDirectory) -> Scored:
     report = build_report(
         table,
         active,
-        suite={**run["suite"], "primary_metrics": dict(suite.primary_metrics)},
+        suite={key: value for key, value in run["suite"].items() if key != "path"},
         system=run["system"],
         scorer={**scorer, "sha256": sha256_json(scorer)},
         timings=summarise_timings(plan, read_batches(directory.recognize), respond),
@@ -77,9 +77,7 @@ def scoring_settings(config: RunConfig) -> ScoringSettings:
     """Return the scorer that a config asks for. Raises ConfigError for a custom scorer that is not there."""
     name = config.scoring.response_scorer
     scorer = None if name == "word_overlap_f1" else load_scorer(name)
-    return ScoringSettings(
-        profile=config.scoring.profile, response_scorer=scorer, response_scorer_name=name
-    )
+    return ScoringSettings(profile=config.scoring.profile, response_scorer=scorer, response_scorer_name=name)
 
 
 def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recognized]:
