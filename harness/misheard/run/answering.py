@@ -8,6 +8,7 @@ import contextlib
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Sampling
 from misheard.language_models.registry import make_language_model
@@ -83,7 +84,9 @@ class _Phase:
             return
         requests = {item: self._request(item, text) for item, text in transcripts.items()}
         owners = {request.key: item for item, request in reversed(requests.items())}
-        earlier = self._completed_earlier()
+        # This phase's own completions are planned again and then skipped, so that a resumed run has the
+        # same batches.
+        earlier = self._completed(PHASES[: PHASES.index(self.arm)])
         wanted = list({r.key: r for r in requests.values() if r.key not in earlier}.values())
         self.context.progress.begin(f"answering, {self.arm} arm", len(wanted))
         for completions in self._ask(wanted):
@@ -91,20 +94,19 @@ class _Phase:
             self.context.failed_now(_failed([(owners[c.key], completion_row(c)) for c in completions]))
         rows = [{"item": item, "arm": str(self.arm), "key": r.key} for item, r in requests.items()]
         self.journal.commit(f"arm:{self.arm}", rows, {})
-        done = {row["key"]: row for batch in self.journal.committed.values() for row in batch.rows}
+        done = self._completed(PHASES)
         self.context.phase_ended(_failed([(item, done[r.key]) for item, r in requests.items()]))
 
     def _request(self, item: str, text: str) -> ChatRequest:
         return self.responder.request(text, f"control:{item}" if self.arm is Arm.CONTROL else "shared")
 
-    def _completed_earlier(self) -> set[str]:
-        """Return the keys that earlier phases completed.
-
-        This phase's own are planned again and then skipped, so that a resumed run has the same batches.
-        """
-        earlier = tuple(f"{phase}:" for phase in PHASES[: PHASES.index(self.arm)])
+    def _completed(self, phases: Sequence[Arm]) -> dict[str, dict[str, Any]]:
+        """Return the journal's completions of some phases by key."""
+        prefixes = tuple(f"{phase}:" for phase in phases)
         committed = self.journal.committed.items()
-        return {row["key"] for name, batch in committed if name.startswith(earlier) for row in batch.rows}
+        return {
+            row["key"]: row for name, batch in committed if name.startswith(prefixes) for row in batch.rows
+        }
 
     def _ask(self, requests: list[ChatRequest]) -> Iterator[Sequence[Completion]]:
         """Ask, commit and yield completions: in batches, or one by one from a server."""
