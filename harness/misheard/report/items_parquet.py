@@ -58,7 +58,7 @@ def write_items_parquet(
     }
     rows = pa.table(columns).replace_schema_metadata({METADATA_KEY: canonical_json(metadata).encode("ascii")})
     buffer = io.BytesIO()
-    pq.write_table(rows, buffer, compression="zstd", store_schema=False)
+    pq.write_table(rows, buffer, compression="zstd")
     write_atomic(path, buffer.getvalue())
 
 

@@ -26,8 +26,8 @@ _SECTIONS = {
     "propagation": "Lost to mishearing",
     "wer": "Recognition",
     "cer": "Recognition",
-    "response": "Answers from {arm}",
-    "answer_class": "Answers from {arm}",
+    "response": "Answers, {arm}",
+    "answer_class": "Answers, {arm}",
     "non_speech": "Clips without speech",
 }
 
@@ -59,6 +59,13 @@ ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", 
 def label(metric: str) -> str:
     """Return what a metric is called in a table."""
     return _LABELS.get(metric, metric.replace("_", " "))
+
+
+def plain(text: str) -> str:
+    """Return a suite's or run's own text with control characters as visible escapes."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
 
 
 def section(family: str, arm: str) -> str:

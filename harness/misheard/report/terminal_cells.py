@@ -1,10 +1,12 @@
-"""A table of metrics by condition cells, cut into as many tables as the terminal's width asks for."""
+"""What the terminal's blocks are made of; above all a table of metrics by condition, cut to fit the width."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
+
+from misheard.report.values import Document
 
 LABEL_WIDTH = 22
 CELL_WIDTH = 14
@@ -80,3 +82,25 @@ def _table(columns: Sequence[Column], rows: Sequence[Row], places: Sequence[int]
         style = "bold" if row.is_section else ""
         table.add_row(Text(row.label, style=style), *(cell or Text(missing, style="dim") for cell in cells))
     return table
+
+
+def heading(title: str, note: str = "") -> Text:
+    """Return a block's title with a remark behind it."""
+    text = Text(title, style="bold cyan")
+    return text.append(f"  {note}", style="not bold dim") if note else text
+
+
+def grid() -> Table:
+    """Return an empty table without lines."""
+    return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="dim")
+
+
+def sized(document: Document) -> str:
+    """Return n, with an asterisk where it is too small for a verdict."""
+    weak = any(flag.startswith("under_") for flag in document["flags"])
+    return f"{document['n']}{'*' if weak else ''}"
+
+
+def dim(text: str) -> Text:
+    """Return a text that stays in the background."""
+    return Text(text, style="dim")

@@ -16,10 +16,11 @@ from misheard.report.labels import (
     is_detail,
     is_shown_by_condition,
     label,
+    plain,
     section,
 )
-from misheard.report.terminal_cells import Column, Row, cell_tables
-from misheard.report.terminal_report import distinct_cells, grid, heading, sized, spaced
+from misheard.report.terminal_cells import Column, Row, cell_tables, dim, grid, heading, sized
+from misheard.report.terminal_matrix import distinct_cells, spaced
 from misheard.report.values import Document
 
 _STYLES = {"better": "bold green", "worse": "bold red", "changed": "bold", "too_few_items": "dim"}
@@ -37,10 +38,10 @@ def _header(comparison: Document, marks: Marks) -> RenderableType:
     suite = comparison["suite"]
     name = " ".join(str(suite[key]) for key in ("name", "version") if key in suite)
     sizes = f"{count_of(comparison['items'], 'item')} {marks.dot} {count_of(comparison['units'], 'unit')}"
-    text = Text(f"{name}  ", style="bold").append(sizes, style="not bold")
+    text = Text(f"{plain(name)}  ", style="bold").append(sizes, style="not bold")
     for side in ("a", "b"):
         run = comparison[side].get("run")
-        text.append(f"\n{side.upper()}  ", style="bold").append(str(run or ""), style="not bold")
+        text.append(f"\n{side.upper()}  ", style="bold").append(plain(str(run or "")), style="not bold")
     return text
 
 
@@ -66,7 +67,7 @@ def _whole(comparison: Document, marks: Marks) -> Iterator[RenderableType]:
             f"  {label(metric)}",
             *(format_value(metric, difference[side], marks) for side in ("a", "b")),
             _styled(format_difference(metric, difference["difference"], marks), verdict),
-            Text(format_difference_interval(metric, deciding(difference), marks), style="dim"),
+            dim(format_difference_interval(metric, deciding(difference), marks)),
             _styled(verdict.replace("_", " "), verdict),
         )
     yield Group(heading("Every item that both have", "paired by item"), table)
@@ -75,10 +76,11 @@ def _whole(comparison: Document, marks: Marks) -> Iterator[RenderableType]:
 def _add_group(table: Table, title: str, difference: Document) -> None:
     if table.row_count:
         table.add_row("")
-    sizes = f"n {sized(difference)}"
-    if difference["failed_a"] or difference["failed_b"]:
-        sizes += f", failed {difference['failed_a']} and {difference['failed_b']}"
-    table.add_row(Text(title, style="bold").append(f"  {sizes}", style="not bold dim"))
+    failed = (
+        f"{count} failed" if count else "" for count in (difference["failed_a"], difference["failed_b"])
+    )
+    sizes = (dim(size) for size in (*failed, f"n {sized(difference)}"))
+    table.add_row(Text(title, style="bold"), *sizes)
 
 
 def _styled(text: str, verdict: str) -> Text:
@@ -99,8 +101,8 @@ def _by_cell(comparison: Document, width: int, marks: Marks) -> Iterator[Rendera
     cells = distinct_cells(comparison["cells"], "differences")
     columns = [
         Column(
-            axes=tuple(cell["axis"] for cell in same),
-            values=tuple("(none)" if cell["value"] is None else cell["value"] for cell in same),
+            axes=tuple(plain(cell["axis"]) for cell in same),
+            values=tuple("(none)" if cell["value"] is None else plain(cell["value"]) for cell in same),
             sizes=(count_of(same[0]["items"], "item") if same[0]["items"] else "no items",),
         )
         for same in cells
@@ -125,9 +127,7 @@ def _cell_rows(cells: Sequence[Document], marks: Marks) -> Iterator[Row]:
         sizes = tuple(f"n {sized(one)}" if one["n"] else "" for one in differences)
         if title != (section(first["family"], "audio"), sizes):
             title = (section(first["family"], "audio"), sizes)
-            yield Row(
-                title[0], tuple(Text(size, style="dim") if size else None for size in sizes), is_section=True
-            )
+            yield Row(title[0], tuple(dim(size) if size else None for size in sizes), is_section=True)
         yield Row(label(first["metric"]), tuple(_cell_value(one, marks) for one in differences))
 
 
@@ -158,4 +158,4 @@ def _legend(comparison: Document, marks: Marks) -> RenderableType:
     ]
     if tests:
         parts.append(f"of {tests} verdicts, about 1 in 20 would see a change where there is none")
-    return Text(f" {marks.dot} ".join(parts), style="dim")
+    return dim(f" {marks.dot} ".join(parts))

@@ -1,7 +1,6 @@
 """The blocks of a run's report on a terminal."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -16,11 +15,11 @@ from misheard.report.labels import (
     format_interval,
     format_value,
     is_detail,
-    is_shown_by_condition,
     label,
-    section,
+    plain,
 )
-from misheard.report.terminal_cells import Column, Row, cell_tables
+from misheard.report.terminal_cells import dim, grid, heading, sized
+from misheard.report.terminal_matrix import matrix_block, unit_noun
 from misheard.report.values import Document
 
 _ARMS = ("audio", "transcript", "control")
@@ -32,22 +31,11 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield _header(report, marks)
     yield from _arms(report, marks)
     yield from _propagation(report, marks)
-    yield from _matrix(report, width, marks)
+    yield matrix_block(report, width, marks)
     yield from _recognition(report, marks)
     yield from _failures(report, marks)
     yield from _timings(report, width)
     yield _legend(report, marks)
-
-
-def heading(title: str, note: str = "") -> Text:
-    """Return a block's title with a remark behind it."""
-    text = Text(title, style="bold cyan")
-    return text.append(f"  {note}", style="not bold dim") if note else text
-
-
-def grid() -> Table:
-    """Return an empty table without lines."""
-    return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="dim")
 
 
 def _header(report: Document, marks: Marks) -> RenderableType:
@@ -60,7 +48,7 @@ def _header(report: Document, marks: Marks) -> RenderableType:
         count_of(items["sessions"], "session"),
         f"{failures['samples_failed']} failed",
     ]
-    return Text(f"{name}  ", style="bold").append(f" {marks.dot} ".join(parts), style="not bold")
+    return Text(f"{plain(name)}  ", style="bold").append(f" {marks.dot} ".join(parts), style="not bold")
 
 
 def _arms(report: Document, marks: Marks) -> Iterator[RenderableType]:
@@ -86,21 +74,13 @@ def _arms(report: Document, marks: Marks) -> Iterator[RenderableType]:
         values = [_value_of(report["arms"][arm].get(metric), metric, marks) for arm in arms]
         table.add_row(label(metric), *values, *_difference_cells(lost[metric], metric, marks))
     yield Group(
-        heading(
-            "What mishearing costs", "the same questions, heard (audio) and as they were said (transcript)"
-        ),
+        heading("What mishearing costs", f"change: audio {marks.minus} transcript, paired by item"),
         table,
     )
 
 
 def _size(estimate: Document | None, marks: Marks) -> str:
     return marks.missing if estimate is None else sized(estimate)
-
-
-def sized(document: Document) -> str:
-    """Return n, with an asterisk where it is too small for a verdict."""
-    weak = any(flag.startswith("under_") for flag in document["flags"])
-    return f"{document['n']}{'*' if weak else ''}"
 
 
 def _value_of(estimate: Document | None, metric: str, marks: Marks) -> str:
@@ -128,120 +108,17 @@ def _propagation(report: Document, marks: Marks) -> Iterator[RenderableType]:
     table.add_column("95% interval")
     table.add_column("control", justify="right")
     table.add_column("95% interval")
-    table.add_row(Text("n", style="dim"), _dim(sized(audio[shown[0]])), "", _dim(sized(control[shown[0]])))
+    table.add_row(Text("n", style="dim"), dim(sized(audio[shown[0]])), "", dim(sized(control[shown[0]])))
     for metric in shown:
         cells = []
         for estimate in (audio[metric], control[metric]):
             cells.append(Text(format_value(metric, estimate["value"], marks)))
-            cells.append(_dim(format_interval(metric, deciding(estimate), marks)))
+            cells.append(dim(format_interval(metric, deciding(estimate), marks)))
         table.add_row(label(metric), *cells)
     yield Group(
         heading("Answer by answer, against the transcript arm", "control: the noise floor"),
         table,
     )
-
-
-def _dim(text: str) -> Text:
-    return Text(text, style="dim")
-
-
-def _matrix(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
-    cells = distinct_cells(report["matrix"], "estimates")
-    columns = [_column(same) for same in cells]
-    rows = list(_matrix_rows(report, [same[0] for same in cells], marks))
-    yield Group(
-        heading("By condition", f"audio arm; interval below; {marks.worst} worst cell of a row"),
-        *spaced(cell_tables(columns, rows, width, marks.missing)),
-    )
-
-
-def spaced(tables: Iterable[Table]) -> Iterator[RenderableType]:
-    """Yield tables with an empty line between them."""
-    for place, table in enumerate(tables):
-        if place:
-            yield Text("")
-        yield table
-
-
-def distinct_cells(cells: Sequence[Document], numbers: str) -> list[list[Document]]:
-    """Return the cells, those with the same `numbers` together: axes with one value repeat one another."""
-    same: dict[str, list[Document]] = {}
-    for cell in cells:
-        values = [
-            {**entry, "flags": [flag for flag in entry["flags"] if flag != "primary"]}
-            for entry in cell[numbers]
-        ]
-        key = json.dumps([cell["items"], values], sort_keys=True)
-        same.setdefault(key if cell["items"] else f"{cell['axis']}={cell['value']}", []).append(cell)
-    return list(same.values())
-
-
-def _column(cells: Sequence[Document]) -> Column:
-    first = cells[0]
-    sizes = ["no items"]
-    if first["items"]:
-        failed = max(first["failed"].values(), default=0)
-        sizes = [count_of(first["items"], "item"), count_of(first["units"], "unit"), f"{failed} failed"]
-    return Column(
-        axes=tuple(cell["axis"] for cell in cells),
-        values=tuple("(none)" if cell["value"] is None else cell["value"] for cell in cells),
-        sizes=tuple(sizes),
-    )
-
-
-def _matrix_rows(report: Document, cells: Sequence[Document], marks: Marks) -> Iterator[Row]:
-    worst = {
-        (entry["metric"], entry["arm"]): (entry["axis"], entry["value"]) for entry in report["worst_cells"]
-    }
-    title: tuple[str, tuple[str, ...]] | None = None
-    for metric in _shown_metrics(report):
-        name = metric["metric"]
-        estimates = [_find(cell, metric) for cell in cells]
-        if all(estimate is None or estimate["n"] + estimate["failed"] == 0 for estimate in estimates):
-            continue
-        sizes = tuple(
-            "" if estimate is None or not estimate["n"] else f"n {sized(estimate)}" for estimate in estimates
-        )
-        if title != (section(metric["family"], "audio"), sizes):
-            title = (section(metric["family"], "audio"), sizes)
-            yield Row(title[0], tuple(_dim(size) if size else None for size in sizes), is_section=True)
-        at_worst = worst.get((name, "audio"))
-        values = tuple(
-            _matrix_value(estimate, name, (cell["axis"], cell["value"]) == at_worst, marks)
-            for cell, estimate in zip(cells, estimates, strict=True)
-        )
-        is_primary = any(estimate is not None and "primary" in estimate["flags"] for estimate in estimates)
-        yield Row(f"{label(name)}{f' {marks.primary}' if is_primary else ''}", values)
-
-
-def _shown_metrics(report: Document) -> list[Document]:
-    """Return the metrics of the audio arm, losses first."""
-    shown = [
-        metric
-        for metric in report["metrics"]
-        if "audio" in metric["arms"] and is_shown_by_condition(metric["metric"])
-    ]
-    return sorted(shown, key=lambda metric: metric["relative_to"] is None)
-
-
-def _find(cell: Document, metric: Document) -> Document | None:
-    wanted = (metric["family"], metric["metric"], "audio")
-    for estimate in cell["estimates"]:
-        if (estimate["family"], estimate["metric"], estimate["arm"]) == wanted:
-            found: Document = estimate
-            return found
-    return None
-
-
-def _matrix_value(estimate: Document | None, metric: str, is_worst: bool, marks: Marks) -> Text | None:
-    if estimate is None or estimate["value"] is None:
-        return None
-    text = Text(justify="right")
-    if is_worst:
-        text.append(f"{marks.worst} ", style="bold red")
-    text.append(format_value(metric, estimate["value"], marks), style="bold red" if is_worst else "")
-    interval = format_interval(metric, deciding(estimate), marks)
-    return text.append(f"\n{interval}", style="dim") if interval else text
 
 
 def _recognition(report: Document, marks: Marks) -> Iterator[RenderableType]:
@@ -261,7 +138,7 @@ def _recognition(report: Document, marks: Marks) -> Iterator[RenderableType]:
             format_value(metric, estimate["value"], marks),
             *(str(counts[name]) for name in ("substitutions", "deletions", "insertions", "reference_units")),
             *(format_value(metric, entry[name], marks) for name in ("mean", "p50", "p95")),
-            _dim(sized(estimate)),
+            dim(sized(estimate)),
         )
     yield Group(heading("Errors of recognition", "mean, p50 and p95 are of the items' own rates"), table)
 
@@ -310,12 +187,13 @@ def _timing(name: str, value: float) -> tuple[str, str]:
 
 
 def _legend(report: Document, marks: Marks) -> RenderableType:
-    statistics = report["statistics"]
+    statistics, noun = report["statistics"], unit_noun(report)
     parts = [
-        f"* under {statistics['min_items']} items or {statistics['min_units']} units: no verdict",
+        f"* under {statistics['min_items']} items or {statistics['min_units']} {noun}s: no verdict",
         f"{marks.primary} primary metric",
         f"{marks.missing} no value",
-        "unit: a session, or an item without one",
-        "intervals: 95%, over units",
+        f"intervals: 95%, over {noun}s",
     ]
+    if noun == "unit":
+        parts.append("unit: a session, or an item without one")
     return Text(f" {marks.dot} ".join(parts), style="dim")
