@@ -1,8 +1,8 @@
 """Recordings as every recognizer gets them: mono float32 samples at 16 kHz.
 
 Sample formats are honoured (8 to 32-bit integers, floats). Channels are averaged; where they cancel each
-other the loudest is taken, and `mixdown` says so. Memory stays bounded: recordings over ten minutes go through
-a temporary file that the returned array maps.
+other the loudest is taken, and `mixdown` says so. Memory stays bounded: recordings over ten minutes go
+through a temporary file that the returned array maps.
 
 The fingerprint of a recording is made so that it is the same on every machine. Lossless codings: the sha256
 of sampling rate, channels and the samples as decoded (float32, little-endian, interleaved), before mixing and
@@ -53,7 +53,7 @@ class DecodedAudio:
     """A decoded recording.
 
     `samples` is float32[n], mono, 16 kHz, read-only, full scale 1. `mixdown` is `mono`, `mean`, or
-    `channel k` (counted from 1) where the channels cancel. `sha256` is the fingerprint that the module describes.
+    `channel k` (counted from 1) where the channels cancel. `sha256` is the fingerprint described above.
     """
 
     samples: FloatArray
@@ -139,7 +139,8 @@ class _Fingerprint:
     def add(self, block: FloatArray) -> None:
         self.frames += len(block)
         if not self._lossy:
-            self._digest.update(memoryview(np.ascontiguousarray(block, "<f4")).cast("B"))
+            # Adding 0 makes 0 of the -0 that only float files know.
+            self._digest.update((block + np.float32(0)).astype("<f4", copy=False).tobytes())
 
     def sha256(self, path: Path) -> str:
         if not self._lossy:

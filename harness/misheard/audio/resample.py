@@ -10,7 +10,7 @@ from misheard.errors import BackendError
 
 FloatArray = npt.NDArray[np.float32]
 
-_BLOCK_SECONDS = 10
+_BLOCK_SAMPLES = 1 << 19
 _ZERO_CROSSINGS = 6
 _ROLLOFF = 0.99
 _MAX_KERNEL = 1 << 22
@@ -32,7 +32,7 @@ class BlockResampler:
         width = math.ceil(_ZERO_CROSSINGS * self._source / self._base)
         # Blocks and context are whole periods, so that every block starts with the same phase.
         self._context = math.ceil(width / self._source)
-        self._block = max(1, _BLOCK_SECONDS * source_rate // self._source)
+        self._block = max(1, _BLOCK_SAMPLES // self._source)
         self._dense = self._target * (2 * width + self._source) <= _MAX_KERNEL
         self._pending: FloatArray = np.zeros(self._context * self._source, np.float32)
         self._received = self._produced = 0

@@ -79,7 +79,7 @@ def load_suite(path: Path, require_audio: bool = True) -> Suite:
 
 
 class Progress(Protocol):
-    """Who wants to know how far checking is: `begin` opens a phase of `total` steps, `advance` counts them."""
+    """Is told how far checking is: `begin` opens a phase of `total` steps, `advance` counts them."""
 
     def begin(self, phase: str, total: int | None) -> None: ...
 

@@ -104,7 +104,7 @@ class _TextLoader(yaml.SafeLoader):
         if self.depth >= _MAX_YAML_DEPTH:
             raise _RefusedError("nested too deeply", event.start_mark)
         self.depth += 1
-        node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
@@ -131,10 +131,11 @@ def _parse_json(raw: bytes, where: str, problems: Problems) -> Any:
     text = _decode(raw, where, problems)
     if text is None:
         return None
+    text = text.rstrip(" \t\r\n")
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        line = f"line {error.lineno} " if "\n" in text.rstrip() else ""
+        line = f"line {error.lineno} " if "\n" in text else ""
         problems.add(where, f"not valid JSON at {line}column {error.colno}: {error.msg}")
     except _RefusedValueError as error:
         problems.add(where, str(error))
