@@ -4,9 +4,9 @@
 
 It is started by `supervised.SupervisedServer`. Standard input is a pipe whose other end the run holds:
 end-of-file means that the run is done, or dead, however it died. On that, on SIGTERM, SIGINT or SIGHUP, and
-when its parent is another than PID, it ends the server: SIGTERM to every process below it, SIGKILL to what
-is left after the grace. Processes that the server started in sessions of their own are found too, because
-this process adopts orphans (PR_SET_CHILD_SUBREAPER). It writes `started PID` to standard output, then
+when its parent is another than PID, it ends the server: SIGTERM to it, then to every process below it, and
+SIGKILL to what is left after the grace. Processes that the server started in sessions of their own are
+found too, because this process adopts orphans (PR_SET_CHILD_SUBREAPER). It writes `started PID` to standard output, then
 `exited STATUS`, and ends when nothing of the server is left.
 """
 
@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -58,10 +59,19 @@ def descendants(root: int) -> set[int]:
     return found
 
 
-def end_descendants(grace: float) -> None:
-    """End every process below this one: SIGTERM, `grace` seconds, SIGKILL until none is left."""
+def end_descendants(server: int | None, grace: float) -> None:
+    """End every process below this one: SIGTERM, `grace` seconds, SIGKILL until none is left.
+
+    The server alone gets the first SIGTERM and half the grace, so that it can end its workers in order;
+    None says that it has ended and its process id is free for others.
+    """
+    if server is not None:
+        os.kill(server, signal.SIGTERM)
+        _wait_for(lambda: server not in descendants(os.getpid()), grace / 2)
+    if _all_gone(0.0):
+        return
     _signal_all(signal.SIGTERM)
-    if _all_gone(grace):
+    if _all_gone(grace / 2):
         return
     deadline = time.monotonic() + KILL_SECONDS
     while time.monotonic() < deadline:
@@ -77,17 +87,21 @@ def _signal_all(number: int) -> None:
 
 
 def _all_gone(seconds: float) -> bool:
+    return _wait_for(lambda: not descendants(os.getpid()), seconds)
+
+
+def _wait_for(reached: Callable[[], bool], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while True:
-        _reap_orphans()
-        if not descendants(os.getpid()):
+        _reap()
+        if reached():
             return True
         if time.monotonic() >= deadline:
             return False
         time.sleep(POLL_SECONDS / 4)
 
 
-def _reap_orphans() -> None:
+def _reap() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -147,7 +161,7 @@ def main(arguments: list[str]) -> int:
         _tell(f"started {server.pid}")
         _watch(server, options.parent, stop)
         status = server.poll()
-        end_descendants(options.grace)
+        end_descendants(server.pid if status is None else None, options.grace)
         _tell(f"exited {'by request' if status is None else status}")
         return 0
     finally:

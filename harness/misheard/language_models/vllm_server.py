@@ -1,4 +1,4 @@
-"""A vLLM server that the run starts, owns and takes down; it listens on a Unix socket, so no port is raced for."""
+"""A vLLM server that the run starts, owns and takes down, reached over a Unix socket."""
 
 import contextlib
 import shutil
