@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -519,3 +521,13 @@ def test_messages_hold_no_truth(folder: Path, line: Any) -> None:
         load_suite(write(folder, line))
     assert "zirconium" not in str(caught.value)
     assert "xylophone" not in str(caught.value)
+
+
+def test_loading_needs_no_audio_library(folder: Path) -> None:
+    write(folder, SPEECH)
+    code = (
+        "import sys, pathlib; from misheard.suite.manifest import load_suite; load_suite(pathlib.Path(sys.argv[1]));"
+        "print({'soundfile', 'torch', 'torchaudio'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code, str(folder)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "set()"

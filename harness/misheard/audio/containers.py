@@ -43,6 +43,8 @@ def inspect(file: BinaryIO, size: int) -> Layout:
     file.seek(0)
     magic = file.read(16)
     layout = Layout()
+    if len(magic) < 16:
+        return layout
     if magic[:4] in (b"RIFF", b"RF64") and magic[8:12] == b"WAVE":
         layout = _wave(file, size)
     elif magic[:4] == b"FORM":

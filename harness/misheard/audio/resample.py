@@ -14,7 +14,7 @@ _BLOCK_SAMPLES = 1 << 19
 _ZERO_CROSSINGS = 6
 _ROLLOFF = 0.99
 _MAX_KERNEL = 1 << 22
-_GATHER_SAMPLES = 1 << 14
+_GATHER_SAMPLES = 1 << 12
 
 
 class BlockResampler:
