@@ -526,7 +526,8 @@ def test_messages_hold_no_truth(folder: Path, line: Any) -> None:
 def test_loading_needs_no_audio_library(folder: Path) -> None:
     write(folder, SPEECH)
     code = (
-        "import sys, pathlib; from misheard.suite.manifest import load_suite; load_suite(pathlib.Path(sys.argv[1]));"
+        "import sys, pathlib; from misheard.suite.manifest import load_suite;"
+        "load_suite(pathlib.Path(sys.argv[1]));"
         "print({'soundfile', 'torch', 'torchaudio'} & set(sys.modules))"
     )
     command = [sys.executable, "-c", code, str(folder)]
