@@ -45,5 +45,5 @@ def write_atomic(path: Path, data: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write indented JSON with sorted keys, atomically. Raises ValueError for NaN and infinities."""
-    write_atomic(path, json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False) + "\n")
+    """Write indented JSON, atomically, keys as they come. Raises ValueError for NaN and infinities."""
+    write_atomic(path, json.dumps(value, indent=1, ensure_ascii=True, allow_nan=False) + "\n")

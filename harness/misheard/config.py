@@ -153,7 +153,5 @@ def _known_fields(path: Sequence[str]) -> list[str]:
             d["properties"] for d in definitions if d["properties"].get("kind", {}).get("const") == path[-1]
         ]
         titles = {"respond": "RespondConfig", "scoring": "ScoringConfig"}
-        names = (
-            kinds[0] if kinds else schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})
-        )
+        names = kinds[0] if kinds else schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})
     return list(names)

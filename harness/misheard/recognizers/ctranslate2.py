@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from misheard.audio.activity import speech_active_seconds
 from misheard.canonical import sha256_file
@@ -95,8 +96,10 @@ class CTranslate2Recognizer:
                     self._languages[match[1]] = token
 
     def warm_up(self) -> None:
-        silence = np.zeros(1600, np.float32)
-        self.recognize([AudioWindow(silence, "en")])
+        # A few tokens are enough, and silence must not be left to loop until the limit.
+        features = self._features([np.zeros(1600, np.float32)])
+        prompt = [self._start, self._no_timestamps]
+        self._model.generate(features, [prompt], beam_size=1, max_length=8)
 
     def fingerprint(self) -> dict[str, Any]:
         return {
@@ -116,11 +119,10 @@ class CTranslate2Recognizer:
 
     def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
         started = time.perf_counter()
-        features = self._log_mel([window.samples for window in batch], self._model.n_mels)
-        view = self._ctranslate2.StorageView.from_array(np.ascontiguousarray(features.numpy()))
+        features = self._features([window.samples for window in batch])
         featured = time.perf_counter()
         try:
-            encoded = self._model.encode(view)
+            encoded = self._model.encode(features)
             languages, prompts = self._prompts(batch, encoded)
             results = self._model.generate(
                 encoded,
@@ -138,6 +140,10 @@ class CTranslate2Recognizer:
             for result, prompt, language in zip(results, prompts, languages, strict=True)
         )
         return RecognizedBatch(windows, featured - started, time.perf_counter() - featured)
+
+    def _features(self, windows: Sequence[npt.NDArray[np.float32]]) -> Any:
+        mel = self._log_mel(windows, self._model.n_mels)
+        return self._ctranslate2.StorageView.from_array(np.ascontiguousarray(mel.numpy()))
 
     def _prompts(
         self, batch: Sequence[AudioWindow], encoded: Any

@@ -94,7 +94,9 @@ class RunDirectory:
 
 def write_suite(path: Path, suite: Suite) -> None:
     """Keep the suite's truth with the run, so that it can be rescored anywhere. It holds text."""
-    rows: list[dict[str, Any]] = [{"kind": "suite", "root": str(suite.root), **suite.header()}]
+    # Axes as a list: their order is the order of the report, which an object of canonical JSON would lose.
+    axes = [[axis, list(values)] for axis, values in suite.axes.items()]
+    rows: list[dict[str, Any]] = [{"kind": "suite", "root": str(suite.root), **suite.header(), "axes": axes}]
     rows.extend({"audio": item.audio, **item.truth()} for item in suite.items)
     write_atomic(path, "".join(canonical_json(row) + "\n" for row in rows))
 
@@ -107,7 +109,7 @@ def read_suite(path: Path) -> Suite:
             name=header["name"],
             version=header["version"],
             root=Path(header["root"]),
-            axes={axis: tuple(values) for axis, values in header["axes"].items()},
+            axes={axis: tuple(values) for axis, values in header["axes"]},
             items=tuple(_item(row) for row in rows),
             primary_metrics=header["primary_metrics"],
             abstentions={language: tuple(p) for language, p in header["abstentions"].items()},

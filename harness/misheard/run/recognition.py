@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from misheard.audio.decode import decoder_fingerprint
 from misheard.canonical import sha256_json
 from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow, Recognizer
@@ -61,7 +62,8 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
             recognizer.load()
         with clock.measure("recognizer_warm_up"):
             recognizer.warm_up()
-        context.pin("recognizer", recognizer.fingerprint())
+        stage = {"decoding": decoder_fingerprint(), **recognizer.fingerprint()}
+        context.pin("recognizer", stage)
         store = AudioStore(context.suite, clock)
         plan = _plan(context, store, recognizer, settings.batch_size)
         journal.commit(
@@ -77,7 +79,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         context.failed_now([(item.id, item.failure) for item in plan.items if item.failure is not None])
         progress.begin("recognizing", len(plan.windows))
         items = {item.id: item for item in context.suite.items}
-        _run_batches(context, plan, items, store, recognizer, journal)
+        _run_batches(context, plan, items, store, recognizer, journal, sha256_json(stage))
         return plan
 
 
@@ -106,9 +108,9 @@ def _run_batches(
     store: AudioStore,
     recognizer: Recognizer,
     journal: Journal,
+    stage_sha256: str,
 ) -> None:
     """Recognize what the journal lacks, in batches exactly as planned, on a resumed run as well."""
-    stage_sha256 = sha256_json(recognizer.fingerprint())
     audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
 
     def read(window: PlannedWindow) -> AudioWindow:
