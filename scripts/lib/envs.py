@@ -4,7 +4,7 @@ Usage: python3 envs.py cache | ensure NAME      (prints the cache folder, or the
 
 An environment is built in place, because a venv cannot move, and is complete only when its stamp is there:
 what a killed build left is removed and built again. A lock file keeps two first runs apart. The project
-itself is not installed: two checkouts may share an environment, so each puts its own source roots on PYTHONPATH.
+itself is not installed: checkouts share an environment, so each puts its own source roots on PYTHONPATH.
 """
 
 import contextlib
