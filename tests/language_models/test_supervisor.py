@@ -71,8 +71,9 @@ def test_a_server_that_ends_by_itself_takes_its_processes_along(tmp_path: Path) 
     server, pids = started(tmp_path, "deaf", "exit", "3")
     assert wait_until(lambda: server.exit_status() is not None)
     assert server.exit_status() == "3"
-    assert not any(map(is_alive, pids.values()))
     server.stop()
+    assert server.exit_status() == "3"
+    assert not any(map(is_alive, pids.values()))
 
 
 def test_a_program_that_cannot_be_started_is_told_apart(tmp_path: Path) -> None:
@@ -124,8 +125,8 @@ def test_the_server_does_not_outlive_the_run(
 def test_a_signal_to_the_supervisor_ends_the_server(tmp_path: Path, end: signal.Signals) -> None:
     server, pids = started(tmp_path, "deaf")
     os.kill(server.supervisor_pid, end)
-    assert wait_until(lambda: server.exit_status() is not None)
-    assert not any(map(is_alive, pids.values()))
+    assert wait_until(lambda: not any(map(is_alive, pids.values())))
+    assert server.exit_status() == "by request"
     server.stop()
 
 

@@ -38,7 +38,7 @@ class OpenAiModel:
     """A language model behind the OpenAI chat API.
 
     `socket` sends every request to a Unix socket instead of the URL's host. `check_alive` is called after
-    every failed request and raises BackendError when the server is gone for good.
+    every request without a reply and raises BackendError when the server is gone for good.
     """
 
     batch_size: int | None = None
@@ -166,7 +166,7 @@ class OpenAiModel:
                 outcome = finished.get()
                 if isinstance(outcome, BaseException):
                     raise outcome
-                if outcome.failure is not None:
+                if outcome.failure in {FailureKind.LLM_ERROR, FailureKind.TIMEOUT}:
                     self._check_alive()
                 yield outcome
         finally:

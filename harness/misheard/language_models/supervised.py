@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -60,9 +61,16 @@ class SupervisedServer:
         return self._server_pid
 
     def exit_status(self) -> str | None:
-        """Return how the server ended (`1`, `-9`, `by request`, `not started`), or None while it runs."""
-        if self._exit is None and self._supervisor.poll() is not None:
-            self._exit = self._read_exit()
+        """Return how the server ended (`1`, `-9`, `by request`, `not started`), or None while it runs.
+
+        Processes that it started may take a little longer; `stop` waits for them.
+        """
+        output = self._supervisor.stdout
+        if self._exit is None and output is not None:
+            poll = select.poll()
+            poll.register(output)
+            if poll.poll(0):
+                self._exit = self._read_exit()
         return self._exit
 
     def stop(self) -> None:
@@ -76,8 +84,10 @@ class SupervisedServer:
             self._supervisor.wait()
         if self._exit is None:
             self._exit = self._read_exit()
-        if self._exit == "unknown" and self._server_pid is not None:
-            # The supervisor did not end by itself, so it may have left the server's group behind.
+        if self._supervisor.stdout is not None:
+            self._supervisor.stdout.close()
+        if self._supervisor.returncode < 0 and self._server_pid is not None:
+            # The supervisor was killed, so it may have left the server's group behind.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._server_pid, signal.SIGKILL)
 
@@ -103,12 +113,9 @@ class SupervisedServer:
         return int(line[1]) if len(line) == 2 and line[0] == "started" and line[1].isdecimal() else None
 
     def _read_exit(self) -> str:
-        """Return what the supervisor said last; its pipe is at its end, because it has ended."""
+        """Return what the supervisor said last; blocks until it says something or has ended."""
         output = self._supervisor.stdout
-        if output is None or output.closed:
-            return "unknown"
-        said = output.read().decode("ascii", "replace").strip()
-        output.close()
+        said = "" if output is None else output.readline().decode("ascii", "replace").strip()
         if self._server_pid is None:
             return "not started"
         return said.removeprefix("exited ") if said.startswith("exited ") else "unknown"

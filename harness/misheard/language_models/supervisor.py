@@ -6,8 +6,8 @@ It is started by `supervised.SupervisedServer`. Standard input is a pipe whose o
 end-of-file means that the run is done, or dead, however it died. On that, on SIGTERM, SIGINT or SIGHUP, and
 when its parent is another than PID, it ends the server: SIGTERM to it, then to every process below it, and
 SIGKILL to what is left after the grace. Processes that the server started in sessions of their own are
-found too, because this process adopts orphans (PR_SET_CHILD_SUBREAPER). It writes `started PID` to standard output, then
-`exited STATUS`, and ends when nothing of the server is left.
+found too, because this process adopts orphans (PR_SET_CHILD_SUBREAPER). It writes `started PID` to standard
+output, `exited STATUS` as soon as the server has ended or shall end, and ends when nothing of it is left.
 """
 
 import argparse
@@ -161,8 +161,8 @@ def main(arguments: list[str]) -> int:
         _tell(f"started {server.pid}")
         _watch(server, options.parent, stop)
         status = server.poll()
-        end_descendants(server.pid if status is None else None, options.grace)
         _tell(f"exited {'by request' if status is None else status}")
+        end_descendants(server.pid if status is None else None, options.grace)
         return 0
     finally:
         if options.remove is not None:

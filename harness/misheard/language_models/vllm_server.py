@@ -20,6 +20,8 @@ from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_c
 LOG_NAME = "vllm.log"
 _TAIL_LINES = 25
 _POLL_SECONDS = 0.25
+_DEATH_SECONDS = 5.0
+"""How long an unhealthy server is watched for its end after a failed request."""
 _LONGEST_SOCKET_PATH = 100
 """The kernel allows 107 bytes."""
 
@@ -159,8 +161,15 @@ class VllmModel:
         return BackendError(f"language_model: {what}. Whole log: {self._log}; {shown}")
 
     def _check_alive(self) -> None:
-        # During the run the log is only named: an engine that crashes may log what it was working on.
-        if self._server is not None and (status := self._server.exit_status()) is not None:
+        """Raise BackendError where the server has ended: the request that failed is not to blame."""
+        client, server = self._started_client(), self._started_server()
+        deadline = time.monotonic() + _DEATH_SECONDS
+        while (status := server.exit_status()) is None and time.monotonic() < deadline:
+            if client.is_healthy():
+                return
+            time.sleep(_POLL_SECONDS)
+        if status is not None:
+            # The log is only named here: an engine that crashes may log what it was working on.
             raise BackendError(
                 f"language_model: the vLLM server ended during the run (exit status {status}); "
                 f"see {self._log}, then continue with --resume"

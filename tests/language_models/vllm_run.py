@@ -1,0 +1,26 @@
+"""A run in a process of its own, to be killed: starts vLLM, asks it, reports in JSON lines, and waits.
+
+python vllm_run.py VLLM_PYTHON MODEL LOGS -- QUESTION ...
+"""
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from misheard.language_models.protocol import ChatRequest, Message, Sampling
+from misheard.language_models.settings import VllmSettings
+from misheard.language_models.supervisor import descendants
+from misheard.language_models.vllm_server import VllmModel
+
+python, folder, logs, questions = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[5:]
+settings = VllmSettings(model=folder, python=Path(python), max_model_len=512, dtype="float32")
+model = VllmModel(settings, logs=Path(logs), cpu=True)
+model.start()
+requests = [ChatRequest(str(n), (Message("user", text),)) for n, text in enumerate(questions)]
+completions = [asdict(completion) for completion in model.complete(requests, Sampling(max_tokens=24))]
+for report in (sorted(descendants(os.getpid())), model.fingerprint(), completions):
+    os.write(1, (json.dumps(report) + "\n").encode())
+time.sleep(600)
