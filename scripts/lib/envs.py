@@ -99,8 +99,11 @@ def environment(name: str) -> Environment:
 
 
 @contextlib.contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold an exclusive lock on `path`, so that two first runs do not build `what` at once."""
+def locked(path: Path, what: str) -> Iterator[int]:
+    """Hold an exclusive lock on `path`, so that two first runs do not build `what` at once.
+
+    Yields the lock's file descriptor: a child that inherits it keeps the lock while it lives.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = path.open("w")
@@ -114,7 +117,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
         except BlockingIOError:
             say(f"waiting for another process that prepares {what} ...")
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        yield handle.fileno()
 
 
 def require_disk(folder: Path, gigabytes: float, what: str) -> None:
@@ -136,13 +139,22 @@ def require_venv() -> None:
         )
 
 
-def logged(command: list[str], log: Path, what: str) -> None:
-    """Run a command with its output in `log`; show that it lives, and the log's end when it fails."""
+def logged(command: list[str], log: Path, what: str, lock: int) -> None:
+    """Run a command with its output in `log`; show that it lives, and the log's end when it fails.
+
+    It inherits `lock`: were this process killed, the next run would wait until the command is gone too.
+    """
     started = shown = time.monotonic()
     with log.open("a", encoding="utf-8") as output:
         output.write(f"+ {' '.join(command)}\n")
         output.flush()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=(lock,),
+        )
         try:
             while process.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -168,7 +180,7 @@ def last_step(log: Path) -> str:
     return ""
 
 
-def build(env: Environment, folder: Path) -> None:
+def build(env: Environment, folder: Path, lock: int) -> None:
     """Make the environment in `folder`; the stamp is written last."""
     require_venv()
     require_disk(folder.parent, env.gigabytes, f"the environment {env.name}")
@@ -179,13 +191,13 @@ def build(env: Environment, folder: Path) -> None:
         say(f"removing the unfinished environment {folder}")
         shutil.rmtree(folder)
     say(f"making the environment {env.name} in {folder} (once; takes some minutes; log: {log})")
-    logged([sys.executable, "-m", "venv", str(folder)], log, "making the venv")
+    logged([sys.executable, "-m", "venv", str(folder)], log, "making the venv", lock)
     python = str(folder / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     constraints = str(ROOT / env.constraints)
-    logged([*pip, "install", "-c", constraints, *env.requirements], log, f"installing {env.name}")
+    logged([*pip, "install", "-c", constraints, *env.requirements], log, f"installing {env.name}", lock)
     if env.unwanted:
-        logged([*pip, "uninstall", "-y", *env.unwanted], log, "removing what clashes")
+        logged([*pip, "uninstall", "-y", *env.unwanted], log, "removing what clashes", lock)
     seconds = time.monotonic() - started
     stamp(folder).write_text(json.dumps({"key": env.key(), "seconds": round(seconds, 1)}) + "\n", "utf-8")
     say(f"environment {env.name}: ready after {seconds:.0f} s")
@@ -213,9 +225,9 @@ def ensure(name: str) -> Path:
     env = environment(name)
     folder = cache_dir() / "envs" / f"{env.name}-{env.key()}"
     if not stamp(folder).exists():
-        with locked(folder.with_name(folder.name + ".lock"), f"the environment {env.name}"):
+        with locked(folder.with_name(folder.name + ".lock"), f"the environment {env.name}") as lock:
             if not stamp(folder).exists():
-                build(env, folder)
+                build(env, folder, lock)
     return folder / "bin" / "python"
 
 

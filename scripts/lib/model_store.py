@@ -116,6 +116,8 @@ def fetch(model: Model, models: Path, python: Path) -> None:
     with locked(models / ".lock", f"the model {model.name}"):
         if is_present(model, models / model.name):
             return
+        for leftover in models.glob(f".{model.name}-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=models, prefix=f".{model.name}-") as scratch:
             folder = _make(model, Path(scratch), python)
             target = models / model.name

@@ -1,5 +1,6 @@
 """The scripts' shared environments: what names them, and what a machine that lacks something is told."""
 
+import fcntl
 import importlib
 import os
 import subprocess
@@ -53,11 +54,29 @@ def test_an_unfinished_build_is_removed_and_built_again(envs: ModuleType, tmp_pa
     folder = tmp_path / "empty"
     (folder / "bin").mkdir(parents=True)
     (folder / "leftover").touch()
-    with pytest.raises(envs.SetUpError, match="installing empty failed"):
-        envs.build(env, folder)  # pip refuses to install nothing, after the venv is made
+    with (
+        envs.locked(tmp_path / "lock", "a test") as lock,
+        pytest.raises(envs.SetUpError, match="installing empty failed"),
+    ):
+        envs.build(env, folder, lock)  # pip refuses to install nothing, after the venv is made
     assert not (folder / "leftover").exists()
     assert (folder / "bin" / "python").exists()
     assert not envs.stamp(folder).exists()
+
+
+def test_a_command_that_outlives_its_killed_script_keeps_the_lock(envs: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with envs.locked(path, "a test") as lock:
+        orphan = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
+    try:
+        with path.open("w") as handle:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            orphan.communicate(b"\n")
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        orphan.kill()
+        orphan.wait()
 
 
 def test_a_full_disk_is_named_before_anything_is_installed(
