@@ -236,6 +236,17 @@ def test_pickled_weights_and_code_of_the_model_are_never_run(tiny: Path, tmp_pat
         EmbeddedModel(EmbeddedSettings(model=str(folder)), cpu=True).start()
 
 
+def test_an_architecture_that_cannot_be_decoded_is_refused_before_the_run(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*args: Any, **kwargs: Any) -> None:
+        raise TypeError("forward() got an unexpected keyword argument 'position_ids'")
+
+    monkeypatch.setattr(transformers.LlamaForCausalLM, "forward", unsupported)
+    with pytest.raises(BackendError, match="serve it with vllm"):
+        EmbeddedModel(EmbeddedSettings(model=str(tiny)), cpu=True).start()
+
+
 def test_a_hub_id_must_be_pinned() -> None:
     with pytest.raises(BackendError, match="revision"):
         EmbeddedModel(EmbeddedSettings(model="someone/no-such-model"), cpu=True).start()

@@ -1,4 +1,6 @@
 import logging
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -305,6 +307,18 @@ def test_leaving_early_hangs_up(server: ChatServer) -> None:
     completions = model.complete(requests("a", "b"), SAMPLING)
     assert next(completions).text == "Paris"
     completions.close()  # type: ignore[attr-defined]
+    assert server.hung_up.wait(10)
+    model.close()
+
+
+def test_ctrl_c_hangs_up(server: ChatServer) -> None:
+    model = started(server, timeout_seconds=60)
+    server.script = [hangs(chunk("x"))]
+    interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(model.complete(requests("a"), SAMPLING))
+    interrupt.join()
     assert server.hung_up.wait(10)
     model.close()
 

@@ -76,6 +76,7 @@ class EmbeddedModel:
         device = self._device(torch)
         with _quiet(transformers):
             self._loaded = self._load(_folder(self._settings), device, torch, transformers)
+            self._check_decoding()
 
     def warm_up(self, sampling: Sampling) -> None:
         """Decode two tokens, so that the first batch is not the one that pays for set-up."""
@@ -166,6 +167,17 @@ class EmbeddedModel:
             end_tokens=loaded.end_tokens,
             pad_token=loaded.pad_token,
         )
+
+    def _check_decoding(self) -> None:
+        """Decode one token. Raises BackendError for an architecture that cannot be decoded here."""
+        try:
+            self._generate([[min(self._started().end_tokens)]], 1)
+        except Exception as error:
+            self.close()
+            raise BackendError(
+                f"language_model.model: {self._settings.model} cannot be decoded in this process "
+                f"({type(error).__name__}); serve it with vllm instead"
+            ) from error
 
     def _prompt(self, loaded: _Loaded, request: ChatRequest) -> list[int]:
         """Return the prompt's token ids. Raises ItemFailedError where the template refuses the messages."""

@@ -64,8 +64,12 @@ class OpenAiModel:
         Raises BackendError for a missing key, an unreachable server, another model than the configured one,
         or a model that cannot chat.
         """
-        self.connect()
-        self.verify()
+        try:
+            self.connect()
+            self.verify()
+        except BaseException:
+            self.close()
+            raise
 
     def connect(self) -> None:
         """Make the client; sends nothing. Raises BackendError for a missing library or key."""
