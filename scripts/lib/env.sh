@@ -15,17 +15,18 @@ step() { STEP_STARTED=$SECONDS; say "== $*"; }
 # done_step TEXT: say what is finished, with its time.
 done_step() { say "   $* ($((SECONDS - STEP_STARTED)) s)"; }
 
-# host_python: print a Python of 3.11 or later ($PYTHON, else what PATH has).
+# host_python: print a Python of 3.11 or later: $PYTHON where it is set, else what PATH has.
 host_python() {
-    local candidate
-    for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11; do
+    local candidate candidates=(python3 python3.14 python3.13 python3.12 python3.11)
+    if [[ -n ${PYTHON:-} ]]; then candidates=("$PYTHON"); fi
+    for candidate in "${candidates[@]}"; do
         if command -v "$candidate" >/dev/null &&
             "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             command -v "$candidate"
             return
         fi
     done
-    die "no Python 3.11 or later: $(python3 --version 2>/dev/null || echo 'python3 is not installed')." \
+    die "no Python 3.11 or later: ${candidates[0]} is $("${candidates[0]}" --version 2>/dev/null || echo missing)." \
         "Install one, or set PYTHON to its path."
 }
 

@@ -128,7 +128,7 @@ def test_an_old_python_is_named(tmp_path: Path) -> None:
         text=True,
     )
     assert result.returncode == 2
-    assert "no Python 3.11 or later: Python 3.9.2" in result.stderr
+    assert "no Python 3.11 or later: python3 is Python 3.9.2" in result.stderr
 
 
 def test_python_can_be_chosen(tmp_path: Path) -> None:
