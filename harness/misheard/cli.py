@@ -1,5 +1,6 @@
 """The commands: parse, call, print. What they do lives elsewhere, and is imported when it is needed."""
 
+import os
 import signal
 import sys
 import time
@@ -199,6 +200,9 @@ def _terminate(*_: object) -> NoReturn:
 def main() -> NoReturn:
     """Run the command line and end the process with one of the documented exit codes."""
     signal.signal(signal.SIGTERM, _terminate)
+    # Idle OpenMP threads sleep instead of spinning: on shared cores, and where two libraries bring threads of
+    # their own, spinning was measured to cost several times the work. It is read when a library loads.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         app()
     except MisheardError as error:
