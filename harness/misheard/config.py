@@ -150,7 +150,9 @@ def _known_fields(path: Sequence[str]) -> list[str]:
     if path:
         definitions = schema["$defs"].values()
         kinds = [
-            d["properties"] for d in definitions if d["properties"].get("kind", {}).get("const") == path[-1]
+            properties
+            for properties in (definition.get("properties", {}) for definition in definitions)
+            if properties.get("kind", {}).get("const") == path[-1]
         ]
         titles = {"respond": "RespondConfig", "scoring": "ScoringConfig"}
         names = kinds[0] if kinds else schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})

@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from misheard.errors import BackendError
+
+ADVICE = "pip install 'misheard[run]'"
+
 
 class Clock:
     """Seconds per phase of this process. Phases do not nest."""
@@ -38,8 +42,10 @@ class Clock:
 
 
 def _process_start() -> float:
-    import psutil
-
+    try:
+        import psutil
+    except ImportError as error:
+        raise BackendError(f"misheard run needs more than the base install ({error}); {ADVICE}") from error
     return float(psutil.Process().create_time())
 
 

@@ -1,0 +1,95 @@
+"""Run configs: every problem at once, with the option's name, and no value of a text in a message."""
+
+from pathlib import Path
+
+import pytest
+
+from misheard.config import RunConfig, load_config
+from misheard.errors import ConfigError, InputError
+from misheard.metrics.base import Arm
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+
+MINIMAL = "recognizer: {kind: fake}\n"
+
+
+def load(tmp_path: Path, text: str, *overrides: str) -> RunConfig:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    return load_config(path, overrides)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_config_that_ships_is_valid(path: Path) -> None:
+    assert load_config(path).recognizer.kind == "ctranslate2"
+
+
+def test_the_defaults_are_the_three_arms(tmp_path: Path) -> None:
+    config = load(tmp_path, MINIMAL)
+    assert config.arms == (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    assert config.on_failure == "exclude"
+    assert config.language_model is None
+
+
+@pytest.mark.parametrize(
+    ("text", "complaints"),
+    [
+        ("recognizer: {kind: fake, batch_sise: 3}\n", ["recognizer.fake.batch_sise", "mean batch_size?"]),
+        ("recogniser: {kind: fake}\n", ["recogniser", "mean recognizer?", "recognizer: Field required"]),
+        (MINIMAL + "respond: {max_tokens: 0, promt: x}\n", ["respond.max_tokens", "respond.promt", "prompt"]),
+        (MINIMAL + "language_model: {kind: parrot}\n", ["language_model", "embedded"]),
+        (MINIMAL + "arms: [transcript]\n", ["audio must be among them"]),
+        (MINIMAL + "arms: [audio, control]\n", ["transcript must be among them"]),
+        (MINIMAL + "arms: [audio, audio]\n", ["each arm at most once"]),
+        (MINIMAL + "scoring: {profile: fancy, response_scorer: 'os system'}\n",
+         ["scoring.profile", "scoring.response_scorer"]),
+        ("recognizer: {kind: ctranslate2, model: a/b, revision: main}\n", ["revision"]),
+    ],
+)  # fmt: skip
+def test_every_problem_is_named(tmp_path: Path, text: str, complaints: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+    for complaint in complaints:
+        assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"a: [", "not valid YAML at line"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"- 1", "must be a mapping"),
+        (b"", "must be a mapping"),
+        (b"recognizer: !!python/object/apply:os.system [true]", "not valid YAML"),
+        (b"[" * 100_000, "nested too deeply|not valid YAML"),
+        (b"# " + b"x" * 2_000_000, "larger than"),
+    ],
+)
+def test_a_file_that_is_no_config_is_one_clear_error(tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=complaint):
+        load_config(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.yaml"):
+        load_config(tmp_path / "nowhere.yaml")
+
+
+def test_overrides_reach_any_depth_and_may_make_sections(tmp_path: Path) -> None:
+    config = load(
+        tmp_path, MINIMAL, "respond.max_tokens=7", "language_model.kind=fake", "arms=[audio]", "suite=x=y"
+    )
+    assert config.respond.max_tokens == 7
+    assert config.language_model is not None
+    assert config.arms == (Arm.AUDIO,)
+    assert config.suite == "x=y"
+
+
+@pytest.mark.parametrize(
+    "override", ["respond", "=3", "a..b=1", "recognizer.kind.x=1", "respond.seed=[", "x=1"]
+)
+def test_an_override_that_cannot_be_is_refused(tmp_path: Path, override: str) -> None:
+    with pytest.raises(InputError):
+        load(tmp_path, MINIMAL, override)
