@@ -34,8 +34,8 @@ def test_the_defaults_are_the_three_arms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaints"),
     [
-        ("recognizer: {kind: fake, batch_sise: 3}\n", ["recognizer.fake.batch_sise", "mean batch_size?"]),
-        ("recogniser: {kind: fake}\n", ["recogniser", "mean recognizer?", "recognizer: Field required"]),
+        ("recognizer: {kind: fake, batch_sise: 3}\n", ["recognizer.batch_sise", "mean batch_size?"]),
+        ("recogniser: {kind: fake}\n", ["recogniser", "mean recognizer?", "recognizer: is missing"]),
         (MINIMAL + "respond: {max_tokens: 0, promt: x}\n", ["respond.max_tokens", "respond.promt", "prompt"]),
         (MINIMAL + "language_model: {kind: parrot}\n", ["language_model", "embedded"]),
         (MINIMAL + "arms: [transcript]\n", ["audio must be among them"]),

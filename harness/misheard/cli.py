@@ -87,7 +87,7 @@ def run(
     if dry_run:
         from misheard.run.preview import preview
 
-        typer.echo(preview(loaded, chosen, limit))
+        typer.echo(preview(loaded, chosen, limit, cpu=cpu))
         return
     if resume and out is None:
         raise InputError("--resume: say which run with --out")

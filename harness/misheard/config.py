@@ -1,5 +1,6 @@
 """The run config: what a system is and which suite it runs over, read from YAML and validated at once."""
 
+import copy
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from misheard.recognizers.settings import RecognizerSettings
 OnFailure = Literal["exclude", "worst", "abort"]
 
 _MAX_BYTES = 1024 * 1024
+
+_KINDS = frozenset({"ctranslate2", "fake", "embedded", "openai_api", "vllm"})
+"""The tags that pydantic puts between a section and its option."""
 
 
 class _Section(BaseModel):
@@ -103,12 +107,21 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
         raise InputError(f"{path}: nested too deeply") from error
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with at least the key recognizer")
+    return parse_config(str(path), data, overrides)
+
+
+def parse_config(source: str, data: dict[str, Any], overrides: Sequence[str] = ()) -> RunConfig:
+    """Return the config that a mapping and `a.b=value` overrides make; `source` is named in errors.
+
+    Raises ConfigError with every problem, InputError for an override that is none.
+    """
+    data = copy.deepcopy(data)
     for override in overrides:
         _override(data, override)
     try:
         return RunConfig.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(str(path), [_problem(detail) for detail in error.errors()]) from error
+        raise ConfigError(source, [_problem(detail) for detail in error.errors()]) from error
 
 
 def _mark(error: yaml.YAMLError) -> str:
@@ -133,9 +146,20 @@ def _override(data: dict[str, Any], override: str) -> None:
         raise InputError(f"--set {name}: the value is not valid YAML") from error
 
 
+_PLAIN_WORDS = {
+    "tuple_type": "must be a list, such as [audio, transcript]",
+    "union_tag_not_found": "needs a kind",
+    "missing": "is missing",
+}
+
+
 def _problem(detail: Any) -> Problem:
-    where = ".".join(str(part) for part in detail["loc"]) or "config"
-    what = detail["msg"].removeprefix("Value error, ")
+    where = ".".join(str(part) for part in detail["loc"] if part not in _KINDS) or "config"
+    what = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+    if detail["type"] == "union_tag_invalid":
+        what = f"there is no kind {detail['ctx']['tag']!r}; use one of {detail['ctx']['expected_tags']}"
+    if detail["type"] == "string_pattern_mismatch" and where == "scoring.response_scorer":
+        what = "must be word_overlap_f1, or module:function of your own"
     if detail["type"] == "extra_forbidden":
         known = _known_fields([str(part) for part in detail["loc"][:-1]])
         close = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)

@@ -34,8 +34,10 @@ class TerminalProgress:
         self._progress.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._end()
+    def __exit__(self, kind: object, *_: object) -> None:
+        # What was interrupted is not shown as done.
+        if kind is None:
+            self._end()
         self._progress.stop()
 
     def begin(self, phase: str, total: int | None) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from misheard.errors import INSTALL_ADVICE
 from misheard.models import cache_dir, models_dir
 
 _CHILD_SECONDS = 120
@@ -76,7 +77,7 @@ def _kernels() -> Check:
 
 def _libraries() -> Iterator[Check]:
     """Import the libraries of the extra `run` for real."""
-    advice = "pip install 'misheard[run]'"
+    advice = INSTALL_ADVICE
     for module, package in (
         ("soundfile", "soundfile"),
         ("ctranslate2", "ctranslate2"),
@@ -97,7 +98,7 @@ def _gpu() -> Check:
     try:
         import pynvml
     except ImportError:
-        return Check("gpu", State.MISSING, "cannot be asked", "pip install 'misheard[run]'")
+        return Check("gpu", State.MISSING, "cannot be asked", INSTALL_ADVICE)
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:

@@ -16,6 +16,9 @@ Messages name the item, file or option, what is wrong and what to do. They never
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+INSTALL_ADVICE = "pip install 'misheard[run]' (in a checkout: pip install '.[run]')"
+"""What to do where the base install is not enough."""
+
 
 class MisheardError(Exception):
     """Base class; `exit_code` is what the command line ends with."""

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from misheard.errors import BackendError, InputError
+from misheard.errors import INSTALL_ADVICE, BackendError, InputError
 
 
 def cache_dir() -> Path:
@@ -53,7 +53,7 @@ def download_snapshot(option: str, model: str, revision: str, patterns: list[str
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise BackendError(f"{option}: {error}; pip install 'misheard[run]'") from error
+        raise BackendError(f"{option}: {error}; {INSTALL_ADVICE}") from error
     try:
         return str(snapshot_download(model, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:

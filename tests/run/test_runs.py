@@ -1,6 +1,7 @@
 """Whole runs without models: arms, failures, resume, rescoring, comparison, privacy, exit codes."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -241,12 +242,43 @@ def test_resume_goes_on_only_with_the_same_run(
     assert run(config, suite, out, "--resume").returncode == 0
     changed = run(config, suite, out, "--resume", "--set", "respond.max_tokens=9")
     assert changed.returncode == 4
-    assert "config changed" in changed.stderr
+    assert "respond.max_tokens" in changed.stderr
     items = suite / "items.jsonl"
     items.write_text(items.read_text().replace("canary question number 2", "another question"))
     edited = run(config, suite, out, "--resume")
     assert edited.returncode == 4
     assert "q02" in edited.stderr
+
+
+def test_answering_may_change_until_the_first_answer(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    suite, out = make_suite(), tmp_path / "out"
+    run(make_config(), suite, out)
+    (out / "journal" / "respond.jsonl").unlink()
+    resumed = run(make_config(), suite, out, "--resume", "--set", "respond.max_tokens=9")
+    assert resumed.returncode == 0, resumed.stderr
+    state = json.loads((out / "run.json").read_bytes())
+    assert state["config"]["respond"]["max_tokens"] == 9
+    assert state["system"]["respond"]["sampling"]["max_tokens"] == 9
+    refused = run(make_config(), suite, out, "--resume", "--set", "recognizer.batch_size=1")
+    assert refused.returncode == 4
+    assert "recognizer.batch_size" in refused.stderr
+
+
+def test_a_language_model_that_cannot_be_used_is_found_before_recognition(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    server = {"kind": "openai_api", "base_url": "http://127.0.0.1:9/v1", "model": "m", "max_attempts": 1}
+    folder = {"kind": "embedded", "model": str(tmp_path)}
+    for settings in (server, folder):
+        for more in ((), ("--dry-run",)):
+            done = run(make_config(language_model=settings), make_suite(name="s"), tmp_path / "out", *more)
+            assert done.returncode == 2
+            assert "language_model" in done.stderr
+            assert not (tmp_path / "out" / "plan.jsonl").exists()
+            shutil.rmtree(tmp_path / "s")
+            shutil.rmtree(tmp_path / "out", ignore_errors=True)
 
 
 def test_a_recording_that_changed_since_the_plan_is_a_failure(

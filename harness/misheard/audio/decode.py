@@ -26,7 +26,7 @@ from misheard.audio.files import open_regular
 from misheard.audio.reader import AudioInfo, AudioReader, open_audio
 from misheard.audio.resample import BlockResampler
 from misheard.audio.windows import SAMPLE_RATE
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 
 SPOOL_SAMPLES = 600 * SAMPLE_RATE
 """Longer recordings (10 minutes) are kept in a temporary file instead of memory."""
@@ -67,9 +67,7 @@ def decoder_fingerprint() -> dict[str, Any]:
     try:
         import soundfile
     except (ImportError, OSError) as error:
-        raise BackendError(
-            f"recordings are decoded with soundfile ({error}): pip install 'misheard[run]'"
-        ) from error
+        raise BackendError(f"recordings are decoded with soundfile ({error}): {INSTALL_ADVICE}") from error
     try:
         torchaudio = metadata.version("torchaudio")
     except metadata.PackageNotFoundError:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from misheard.audio.containers import Layout, inspect
 from misheard.audio.files import open_regular
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 
 FORMATS = frozenset({"WAV", "WAVEX", "RF64", "FLAC", "OGG", "MP3", "AIFF", "AU", "NIST"})
@@ -171,9 +171,7 @@ def _forward_sound_file() -> Any:
     try:
         import soundfile
     except (ImportError, OSError) as error:
-        raise BackendError(
-            f"recordings are decoded with soundfile ({error}): pip install 'misheard[run]'"
-        ) from error
+        raise BackendError(f"recordings are decoded with soundfile ({error}): {INSTALL_ADVICE}") from error
 
     class ForwardSoundFile(soundfile.SoundFile):  # type: ignore[misc]
         def seekable(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -102,6 +102,6 @@ def _torchaudio() -> tuple[Any, Any]:
         import torch
         import torchaudio.functional
     except (ImportError, OSError) as error:
-        detail = f"recordings are resampled with torchaudio ({error}): pip install 'misheard[run]'"
+        detail = f"recordings are resampled with torchaudio ({error}): {INSTALL_ADVICE}"
         raise BackendError(detail) from error
     return torch, torchaudio.functional

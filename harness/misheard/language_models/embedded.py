@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib.util
 import os
 import sys
 import time
@@ -11,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.answers import grade_text
 from misheard.language_models.greedy import decode_greedily
 from misheard.language_models.model_content import (
     CONTENT_PATTERNS,
     ModelContent,
+    check_model,
     check_pinned,
     is_folder,
     read_content,
@@ -56,6 +58,13 @@ class EmbeddedModel:
     def batch_size(self) -> int | None:
         return self._settings.batch_size
 
+    def check(self) -> None:
+        """Check that the model is pinned, or a folder of one that can chat, and the libraries are here."""
+        check_model(self._settings.model, self._settings.revision)
+        for library in ("torch", "transformers"):
+            if importlib.util.find_spec(library) is None:
+                raise BackendError(f"language_model: embedded needs {library}; {INSTALL_ADVICE}")
+
     def start(self) -> None:
         """Load the model. Raises BackendError where it cannot be used for chat on this machine."""
         if self._loaded is not None:
@@ -69,7 +78,7 @@ class EmbeddedModel:
             import transformers
         except ImportError as error:
             raise BackendError(
-                "language_model: embedded needs torch and transformers; install misheard[run]"
+                f"language_model: embedded needs torch and transformers; {INSTALL_ADVICE}"
             ) from error
         if self._settings.threads is not None:
             torch.set_num_threads(self._settings.threads)

@@ -32,6 +32,9 @@ class FakeModel:
     def batch_size(self) -> int | None:
         return self._settings.batch_size
 
+    def check(self) -> None:
+        """Do nothing: there is nothing that could be missing."""
+
     def start(self) -> None:
         """Do nothing: there is nothing to load."""
 

@@ -36,20 +36,52 @@ def check_pinned(model: str, revision: str | None) -> None:
         )
 
 
-def read_content(folder: Path) -> ModelContent:
-    """Hash a model folder. Raises BackendError where it lacks a config or safetensors weights."""
-    files = sorted({path for pattern in CONTENT_PATTERNS for path in folder.glob(pattern) if path.is_file()})
-    names = {path.name for path in files}
+def check_model(model: str, revision: str | None, template_given: bool = False) -> None:
+    """Check what is known without loading: a pinned id, or a folder with weights and a chat template.
+
+    `template_given` says that the chat template comes from elsewhere. Raises BackendError.
+    """
+    check_pinned(model, revision)
+    if not is_folder(model):
+        return
+    folder = Path(model)
+    _check_files(folder, {path.name for path in folder.iterdir()})
+    if not template_given and _lacks_template(folder):
+        raise BackendError(f"language_model.model: {folder} has no chat template; choose an instruct model")
+
+
+def _check_files(folder: Path, names: set[str]) -> None:
     if "config.json" not in names:
         raise BackendError(f"language_model.model: {folder} has no config.json; is it a model folder?")
     if not any(name.endswith(".safetensors") for name in names):
         raise BackendError(
             f"language_model.model: {folder} has no .safetensors weights; other formats are not loaded"
         )
+
+
+def read_content(folder: Path) -> ModelContent:
+    """Hash a model folder. Raises BackendError where it lacks a config or safetensors weights."""
+    files = sorted({path for pattern in CONTENT_PATTERNS for path in folder.glob(pattern) if path.is_file()})
+    _check_files(folder, {path.name for path in files})
     return ModelContent(
         files_sha256=sha256_json({path.name: sha256_file(path) for path in files}),
         chat_template_sha256=_template_sha256(folder),
     )
+
+
+def _lacks_template(folder: Path) -> bool:
+    """Return whether a folder surely has no chat template; what cannot be read is left to the loader."""
+    if any(folder.glob("*chat_template*")):
+        return False
+    try:
+        config = folder / "tokenizer_config.json"
+        return config.stat().st_size <= _LARGEST_JSON and "chat_template" not in json.loads(
+            config.read_bytes()
+        )
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, TypeError, RecursionError):
+        return False
 
 
 def _template_sha256(folder: Path) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind
 from misheard.language_models.answers import FINISH_REASONS, grade_text
 from misheard.language_models.chat_stream import StreamedReply
@@ -58,6 +58,13 @@ class OpenAiModel:
         self._http: Any = None
         self._facts: ServerFacts | None = None
 
+    def check(self) -> None:
+        """Find out whether the server can be used, as `start` does, and leave it."""
+        try:
+            self.start()
+        finally:
+            self.close()
+
     def start(self) -> None:
         """Connect, verify which model is served, and ask it one question.
 
@@ -79,9 +86,7 @@ class OpenAiModel:
         try:
             import openai
         except ImportError as error:
-            raise BackendError(
-                "language_model: the openai package is missing; install misheard[run]"
-            ) from error
+            raise BackendError(f"language_model: the openai package is missing; {INSTALL_ADVICE}") from error
         # At DEBUG the SDK logs whole requests, prompts included.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._loop = EventLoopThread("misheard-language-model")

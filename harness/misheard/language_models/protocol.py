@@ -72,7 +72,8 @@ class LanguageModel(Protocol):
 
     `batch_size` is None where the backend schedules requests by itself (a server); otherwise `complete` gets
     at most that many requests, and their composition is part of the batch plan because it may change the
-    numerics. `start` raises BackendError with what to do where the model cannot be used; after it,
+    numerics. `check` finds out, quickly and before any work, what can be known to be wrong; `start` gets the
+    model ready. Both raise BackendError with what to do where the model cannot be used; after `start`,
     `fingerprint` names everything that decides the output (model, revision or content, chat template,
     engine version). `complete` yields one completion per request, in the order in which they finish; it
     raises only when no further request can succeed (BackendError). `close` may be called at any time.
@@ -80,6 +81,8 @@ class LanguageModel(Protocol):
 
     @property
     def batch_size(self) -> int | None: ...
+
+    def check(self) -> None: ...
 
     def start(self) -> None: ...
 

@@ -10,7 +10,13 @@ from typing import Any
 
 from misheard.canonical import sha256_json
 from misheard.errors import BackendError
-from misheard.language_models.model_content import ModelContent, check_pinned, is_folder, read_content
+from misheard.language_models.model_content import (
+    ModelContent,
+    check_model,
+    check_pinned,
+    is_folder,
+    read_content,
+)
 from misheard.language_models.openai_api import OpenAiModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.language_models.settings import ApiSettings, VllmSettings
@@ -48,6 +54,15 @@ class VllmModel:
     def server_pid(self) -> int | None:
         """Process id of the server while it is started, for telemetry."""
         return self._server.server_pid if self._server else None
+
+    def check(self) -> None:
+        """Check that the model is pinned, or a folder of one that can chat, and that vLLM is installed."""
+        check_model(self._settings.model, self._settings.revision, self._has_own_template)
+        find_vllm(self._settings.python)
+
+    @property
+    def _has_own_template(self) -> bool:
+        return any(argument.startswith("--chat-template") for argument in self._settings.extra_args)
 
     def start(self) -> None:
         """Start the server and wait until it answers.

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from misheard.audio.activity import speech_active_seconds
 from misheard.canonical import sha256_file
-from misheard.errors import BackendError
+from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
 from misheard.recognizers.settings import CTranslate2Settings
@@ -53,7 +53,7 @@ class CTranslate2Recognizer:
 
             import misheard.audio.features
         except ImportError as error:
-            raise BackendError(f"recognizer ctranslate2: {error}; pip install 'misheard[run]'") from error
+            raise BackendError(f"recognizer ctranslate2: {error}; {INSTALL_ADVICE}") from error
         self._ctranslate2 = ctranslate2
         self._log_mel = misheard.audio.features.log_mel
         self._device = self._choose_device(ctranslate2)

@@ -51,4 +51,26 @@ class FakeRecognizerSettings(BaseModel):
     batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
 
 
-RecognizerSettings = Annotated[CTranslate2Settings | FakeRecognizerSettings, Field(discriminator="kind")]
+class ImportedRecognizerSettings(BaseModel):
+    """Outputs that were made elsewhere (`misheard import`); nothing that could be run again.
+
+    Attributes:
+        name: what reports call the system.
+        outputs_sha256: of the imported file.
+        batch_size: without meaning; every recognizer has one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    kind: Literal["imported"] = "imported"
+    name: str
+    outputs_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    batch_size: Literal[1] = 1
+
+
+LocalRecognizerSettings = CTranslate2Settings | FakeRecognizerSettings
+"""Recognizers that can be run."""
+
+RecognizerSettings = Annotated[
+    CTranslate2Settings | FakeRecognizerSettings | ImportedRecognizerSettings, Field(discriminator="kind")
+]

@@ -12,10 +12,9 @@ from typing import Any
 
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Sampling
 from misheard.language_models.registry import make_language_model
-from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
 from misheard.run.context import FailedItem, RunContext
-from misheard.run.journal import Journal
+from misheard.run.journal import Journal, read_batches
 from misheard.run.outputs import Recognized
 from misheard.stages.respond import Responder, completion_failure, completion_row
 
@@ -23,24 +22,34 @@ PHASES = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
 """The order matters: a prompt that two arms share is run, and its time counted, in the first of them."""
 
 
-def answer_suite(
-    context: RunContext, settings: LanguageModelSettings, recognized: Sequence[Recognized]
-) -> None:
+def checked_model(context: RunContext) -> LanguageModel | None:
+    """Return the language model that is still needed, checked but not started; None where none is.
+
+    What is wrong with it is found here, before hours of recognition. Raises BackendError.
+    """
+    settings = context.config.language_model
+    path = context.directory.respond
+    done = {batch.name for batch in read_batches(path)} if path.exists() else set()
+    if settings is None or not context.questions or {f"arm:{arm}" for arm in context.arms} <= done:
+        return None
+    model = make_language_model(settings, logs=context.directory.logs, cpu=context.options.cpu)
+    with contextlib.closing(model):
+        model.check()
+    return model
+
+
+def answer_suite(context: RunContext, model: LanguageModel, recognized: Sequence[Recognized]) -> None:
     """Answer every question in every arm that the journal lacks.
 
     Raises BackendError where the language model cannot be used and RunAbortedError where the failure policy
     says so.
     """
-    with contextlib.closing(Journal(context.directory.respond)) as journal:
-        if all(f"arm:{arm}" in journal.committed for arm in context.arms):
-            return
-        model = make_language_model(settings, logs=context.directory.logs, cpu=context.options.cpu)
-        with contextlib.closing(model):
-            responder = _start(context, model, journal)
-            for arm in context.arms:
-                phase = _Phase(context, arm, model, responder, journal)
-                with context.clock.measure("language_model"):
-                    phase.run(_transcripts(context, recognized, arm))
+    with contextlib.closing(Journal(context.directory.respond)) as journal, contextlib.closing(model):
+        responder = _start(context, model, journal)
+        for arm in context.arms:
+            phase = _Phase(context, arm, model, responder, journal)
+            with context.clock.measure("language_model"):
+                phase.run(_transcripts(context, recognized, arm))
 
 
 def _start(context: RunContext, model: LanguageModel, journal: Journal) -> Responder:

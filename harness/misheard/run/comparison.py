@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from misheard.errors import IncompleteRunError, NotComparableError
+from misheard.metrics.base import Family
 from misheard.metrics.registry import ScoringSettings, families
+from misheard.metrics.table import CountTable
 from misheard.report.comparison import build_comparison
 from misheard.report.files import read_items_parquet, read_report
 from misheard.run.directory import RunDirectory
 from misheard.stats.compare import compare_tables
+from misheard.stats.pairing import check_same_items
 
 
 def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
@@ -17,27 +20,36 @@ def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
     Raises NotComparableError where suites or scorers differ, naming what does, and IncompleteRunError for a
     run that has no report.
     """
-    reports = {path: _finished(path) for path in (a, b)}
-    scorers = [report["scorer"] for report in reports.values()]
-    if scorers[0] != scorers[-1]:
-        keys = sorted(k for k in {*scorers[0], *scorers[-1]} if scorers[0].get(k) != scorers[-1].get(k))
-        raise NotComparableError(
-            f"{a} and {b} were scored differently ({', '.join(keys)}); "
-            "score both with the same version and settings: misheard score RUN"
-        )
-    scorer = scorers[0]
-    active = families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"])
-    tables = [read_items_parquet(path / "items.parquet", active) for path in (a, b)]
+    report_a, report_b = _finished(a), _finished(b)
+    active, table_a = _counts(a, report_a)
+    _, table_b = _counts(b, report_b)
+    check_same_items(table_a.items, table_b.items)
+    _check_scorers(a, b, report_a["scorer"], report_b["scorer"])
     comparison = compare_tables(
-        tables[0], tables[1], active, axes=reports[a]["axes"], resamples=resamples, seed=seed
+        table_a, table_b, active, axes=report_a["axes"], resamples=resamples, seed=seed
     )
     return build_comparison(
         comparison,
-        suite=reports[a]["suite"],
-        scorer=scorer,
-        a=_side(a, reports[a]),
-        b=_side(b, reports[b]),
+        suite=report_a["suite"],
+        scorer=report_a["scorer"],
+        a=_side(a, report_a),
+        b=_side(b, report_b),
     )
+
+
+def _counts(path: Path, report: dict[str, Any]) -> tuple[tuple[Family, ...], CountTable]:
+    scorer = report["scorer"]
+    active = families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"])
+    return active, read_items_parquet(path / "items.parquet", active)
+
+
+def _check_scorers(a: Path, b: Path, first: dict[str, Any], second: dict[str, Any]) -> None:
+    keys = sorted(k for k in {*first, *second} - {"sha256"} if first.get(k) != second.get(k))
+    if keys:
+        raise NotComparableError(
+            f"{a} and {b} were scored differently: {', '.join(keys)}; score both in the same way with "
+            "misheard score RUN, and its options --on-failure and --set scoring.NAME=VALUE"
+        )
 
 
 def _finished(path: Path) -> dict[str, Any]:

@@ -3,29 +3,51 @@
 from pathlib import Path
 
 from misheard.config import RunConfig
+from misheard.language_models.registry import make_language_model
 from misheard.run.answering import PHASES
 from misheard.run.runner import load_run_suite
+from misheard.run.scoring import scoring_settings
+from misheard.stages.prompts import load_prompt
 
 
-def preview(config: RunConfig, suite_path: Path, limit: int | None) -> str:
+def preview(config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool) -> str:
     """Return a few lines on what would run. Nothing is decoded, loaded or written.
 
-    Raises SuiteError where the suite has problems.
+    Raises what the run would raise before it begins: SuiteError for the suite, ConfigError for the scorer,
+    InputError for the prompt, BackendError for the language model.
     """
     suite = load_run_suite(suite_path, limit)
+    scoring_settings(config)
+    load_prompt(config.respond.prompt)
     speech = sum(item.is_speech for item in suite.items)
     questions = sum(item.reference_answer is not None for item in suite.items)
     sessions = len({item.resampling_unit for item in suite.items})
     model = config.language_model
     asks = model is not None and questions > 0
+    if asks and model is not None:
+        make_language_model(model, logs=Path(), cpu=cpu).check()
     arms = [str(arm) for arm in PHASES if arm in config.arms] if asks else ["audio"]
     lines = [
         f"suite           {suite.name} {suite.version}: {len(suite.items)} items "
         f"({speech} speech, {len(suite.items) - speech} non-speech), {sessions} resampling units",
-        f"recognizer      {config.recognizer.kind}, batches of {config.recognizer.batch_size}",
-        f"language model  {model.kind if model is not None else 'none'}",
+        f"recognizer      {_named(config.recognizer)}, batches of {config.recognizer.batch_size}",
+        f"language model  {'none' if model is None else _named(model)}",
+        f"device          {'cpu' if cpu else 'as configured'}",
         f"arms            {', '.join(arms)}",
-        f"questions       {questions}, at most {questions * len(arms) if asks else 0} completions",
+        f"questions       {questions}, {_completions(questions * len(arms) if asks else 0)}",
         f"on failure      {config.on_failure}",
     ]
     return "\n".join(lines)
+
+
+def _named(settings: object) -> str:
+    """Return the kind of a backend and its model, where it has one."""
+    model = getattr(settings, "model", None)
+    kind = str(getattr(settings, "kind", ""))
+    return kind if model is None else f"{kind} {model}"
+
+
+def _completions(most: int) -> str:
+    if most:
+        return f"at most {most} completions"
+    return "not asked: there is no language model, or no item has a reference_answer"

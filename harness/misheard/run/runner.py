@@ -10,9 +10,10 @@ import misheard
 from misheard.config import RunConfig
 from misheard.errors import NotComparableError
 from misheard.metrics.base import Arm
-from misheard.run.answering import PHASES, answer_suite
+from misheard.run.answering import PHASES, answer_suite, checked_model
 from misheard.run.context import RunContext, RunOptions
 from misheard.run.directory import RunDirectory, read_suite, write_suite
+from misheard.run.journal import read_batches
 from misheard.run.progress import Progress
 from misheard.run.recognition import recognize_suite
 from misheard.run.scoring import Scored, score_run, scoring_settings
@@ -25,6 +26,8 @@ _LIBRARIES = (
     "ctranslate2", "numba", "numpy", "openai", "pyarrow", "soundfile", "tokenizers", "torch", "torchaudio",
     "transformers",
 )  # fmt: skip
+
+_ANSWERING = ("config.language_model", "config.respond", "config.arms")
 
 _MODEL_PHASES = (
     "recognizer_load", "recognizer_warm_up", "decode", "features", "inference", "language_model_load",
@@ -56,9 +59,11 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
         state = _begin(config, options, suite, directory)
         context = RunContext(config, options, suite, directory, clock, progress, prompt, state)
         context.save()
+        progress.note(f"run directory: {options.out}")
+        model = checked_model(context)
         _, recognized = recognize_suite(context)
-        if config.language_model is not None and context.questions:
-            answer_suite(context, config.language_model, recognized)
+        if model is not None:
+            answer_suite(context, model, recognized)
         progress.begin("scoring", None)
         with clock.measure("scoring"):
             scored = score_run(directory)
@@ -90,13 +95,47 @@ def _begin(config: RunConfig, options: RunOptions, suite: Suite, directory: RunD
         write_suite(directory.suite, suite)
         return state
     before = directory.read_run()
-    for part in ("misheard", "config", "cpu", "versions"):
-        if before.get(part) != state[part]:
-            raise NotComparableError(
-                f"--resume {directory.root}: the {part} changed since the run began; start a new run"
-            )
+    _check_same(directory, before, state)
     _check_suite(directory, suite)
-    return {**before, "status": "running"}
+    return {**before, "config": state["config"], "arms": state["arms"], "status": "running"}
+
+
+def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Check that a resumed run is still the run it was. Raises NotComparableError that names what changed.
+
+    Until the first answer is in the journal, everything about answering may still change.
+    """
+    changed = [
+        name
+        for part in ("misheard", "config", "cpu", "versions")
+        for name in _changed(before.get(part), now[part], part)
+    ]
+    free = () if _has_answers(directory) else _ANSWERING
+    bound = [name.removeprefix("config.") for name in changed if not name.startswith(free)]
+    if bound:
+        raise NotComparableError(
+            f"--resume {directory.root}: changed since the run began: {', '.join(bound)}; "
+            "put it back, or start a new run"
+        )
+    if changed:
+        before["system"].pop("respond", None)
+
+
+def _has_answers(directory: RunDirectory) -> bool:
+    return directory.respond.exists() and any(batch.rows for batch in read_batches(directory.respond))
+
+
+def _changed(before: Any, now: Any, name: str) -> list[str]:
+    """Return the dotted names of the values that differ."""
+    if before == now:
+        return []
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return [name]
+    return [
+        inner
+        for key in sorted({*before, *now})
+        for inner in _changed(before.get(key), now.get(key), f"{name}.{key}")
+    ]
 
 
 def _check_suite(directory: RunDirectory, suite: Suite) -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from misheard.canonical import sha256_json
-from misheard.config import RunConfig
+from misheard.config import RunConfig, parse_config
 from misheard.errors import IncompleteRunError
 from misheard.metrics.base import Arm, Family
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.metrics.response import load_scorer
-from misheard.metrics.scoring import count_run
+from misheard.metrics.scoring import FailurePolicy, count_run
 from misheard.metrics.table import CountTable
 from misheard.report.build import build_report
 from misheard.report.files import write_report_files
@@ -31,13 +31,15 @@ class Scored:
     report: dict[str, Any]
 
 
-def score_run(directory: RunDirectory) -> Scored:
+def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     """Score what the journal holds and replace the report files.
 
-    Raises IncompleteRunError where an item or an arm has not been run yet.
+    `overrides` change options of the run's config (`scoring.profile=exact`, `on_failure=worst`) for this
+    scoring; the report says how it was scored. Raises IncompleteRunError where an item or an arm has not been
+    run yet, ConfigError for an override that cannot be.
     """
     run = directory.read_run()
-    config = RunConfig.model_validate(run["config"])
+    config = parse_config(str(directory.run_json), run["config"], overrides)
     suite, plan = read_suite(directory.suite), read_plan(directory.plan)
     arms = tuple(Arm(arm) for arm in run["arms"])
     recognized = _complete(suite, plan, directory)
@@ -45,6 +47,7 @@ def score_run(directory: RunDirectory) -> Scored:
     _check_arms(suite, arms, {batch.name for batch in respond})
     outputs = read_outputs(suite.items, plan, recognized, arms, respond)
     settings = scoring_settings(config)
+    policy: FailurePolicy = "worst" if config.on_failure == "worst" else "exclude"
     active = families(settings, suite.abstentions)
     table = count_run(
         suite.items,
@@ -53,10 +56,10 @@ def score_run(directory: RunDirectory) -> Scored:
         outputs.timings,
         outputs.flags,
         active,
-        "worst" if config.on_failure == "worst" else "exclude",
+        policy,
     )
     scorer = scorer_description(settings, suite.abstentions)
-    scorer["on_failure"] = config.on_failure
+    scorer["on_failure"] = policy
     report = build_report(
         table,
         active,

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import BackendError
-
-ADVICE = "pip install 'misheard[run]'"
+from misheard.errors import INSTALL_ADVICE, BackendError
 
 
 class Clock:
@@ -45,7 +43,9 @@ def _process_start() -> float:
     try:
         import psutil
     except ImportError as error:
-        raise BackendError(f"misheard run needs more than the base install ({error}); {ADVICE}") from error
+        raise BackendError(
+            f"misheard run needs more than the base install ({error}); {INSTALL_ADVICE}"
+        ) from error
     return float(psutil.Process().create_time())
 
 
