@@ -98,7 +98,7 @@ def test_schema_leaves_no_object_open(name: str) -> None:
 
 def test_schema_refuses_what_a_report_never_holds() -> None:
     report = report_of(make_table())
-    for change in ({"score": 0.9}, {"format_version": 2}, {"timings": 3}):
+    for change in ({"score": 0.9}, {"format_version": 1}, {"timings": 3}):
         assert not validator("report").is_valid({**report, **change})
 
 
@@ -181,6 +181,38 @@ def test_worst_cell_is_named_per_metric_by_its_better_direction() -> None:
     ]
     assert worst["correct_rate", "audio"]["rate"] == min(rates)
     assert ("abstention_rate", "audio") not in worst
+
+
+def worst_of(*wrong: int) -> list[tuple[str, str | None]]:
+    """Return the worst cells of a ratio that is `wrong` of 10 on each value of an axis."""
+    table = ratio_table(wrong, [10] * len(wrong), [f"s{n}" for n in range(len(wrong))])
+    items = tuple(replace(item, conditions={"room": f"r{n}"}) for n, item in enumerate(table.items))
+    axes = {"room": tuple(f"r{n}" for n in range(len(wrong)))}
+    report = report_of(replace(table, items=items), families=(RATIO,), axes=axes)
+    return [(entry["axis"], entry["value"]) for entry in report["worst_cells"]]
+
+
+def test_all_cells_that_equal_the_worst_are_named_and_none_where_all_are_equal() -> None:
+    assert worst_of(3, 1, 3) == [("room", "r0"), ("room", "r2")]
+    assert worst_of(1, 3) == [("room", "r1")]
+    assert worst_of(3, 3, 3) == []
+    assert worst_of(3) == []
+
+
+def test_cells_say_which_hold_the_very_same_items() -> None:
+    report = report_of(make_table(1, 3, 0), axes={"language": ("en",), **AXES})
+    english, laptop = (cell(report, *name) for name in (("language", "en"), ("mic", "laptop")))
+    assert english["items_sha256"] == laptop["items_sha256"]
+    assert len({c["items_sha256"] for c in report["matrix"] if c["axis"] == "noise"}) == 3
+
+
+def test_sample_that_fails_in_two_arms_counts_once_in_its_cell() -> None:
+    table = make_table()
+    other = Failure("respond", FailureKind.TIMEOUT, "")
+    failures = [None, *[other] * 5, *table.arms[Arm.CONTROL].failures[6:]]
+    arm = replace(table.arms[Arm.CONTROL], failures=tuple(failures))
+    noisy = cell(report_of(replace(table, arms={**table.arms, Arm.CONTROL: arm})), "noise", "15dB")
+    assert (noisy["failed"]["audio"], noisy["failed"]["control"], noisy["samples_failed"]) == (1, 3, 3)
 
 
 def test_axis_with_one_value_has_no_worst_cell() -> None:

@@ -193,6 +193,22 @@ def test_matrix_csv_has_a_row_per_cell_metric_and_arm() -> None:
     assert (wer["n"], wer["units"], wer["failed"], wer["flags"]) == ("23", "6", "1", "under_50")
 
 
+def test_matrix_csv_has_the_intervals_that_the_terminal_shows() -> None:
+    report = report_of(make_table(12, 1, 0, error=0.02), dict(AXES))
+    rows = list(csv.DictReader(io.StringIO(matrix_csv(report))))
+    estimates = [estimate for cell in report["matrix"] for estimate in cell["estimates"]]
+    few = below = 0
+    for row, estimate in zip(rows, estimates, strict=True):
+        deciding = (estimate["intervals"] or {"deciding": None})["deciding"]
+        if deciding is None or estimate["units"] < 6:
+            assert (row["low"], row["high"]) == ("", "")
+            few += deciding is not None
+        elif row["metric"] == "wer":
+            assert [float(row["low"]), float(row["high"])] == [max(deciding[0], 0.0), deciding[1]]
+            below += deciding[0] < 0
+    assert few and below
+
+
 def report_of(table: CountTable, axes: dict[str, tuple[str, ...]]) -> dict[str, object]:
     return build_report(
         table,

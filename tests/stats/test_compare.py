@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -5,9 +6,10 @@ import pytest
 
 from made_up_tables import AXES, FAMILIES, RATIO, make_table, ratio_table, with_counts
 from misheard.errors import NotComparableError
+from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm, Counts
 from misheard.metrics.table import CountTable
-from misheard.stats.compare import Comparison, Difference, compare_tables
+from misheard.stats.compare import Comparison, Difference, Unpaired, compare_tables
 from misheard.stats.resampling import Interval, Intervals
 from misheard.stats.verdict import Verdict, decide
 
@@ -25,7 +27,7 @@ def intervals(
     )
 
 
-BELOW, ABOVE, ACROSS = (-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1)
+BELOW, ABOVE, ACROSS, ZERO = (-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1), (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ BELOW, ABOVE, ACROSS = (-0.2, -0.1), (0.1, 0.2), (-0.1, 0.1)
         (50, 40, "lower", ACROSS, BELOW, Verdict.INCONCLUSIVE),
         (50, 40, "lower", None, BELOW, Verdict.INCONCLUSIVE),
         (50, 40, "lower", (0.0, 0.2), ABOVE, Verdict.INCONCLUSIVE),
-        (50, 40, "lower", (0.0, 0.0), (0.0, 0.0), Verdict.INCONCLUSIVE),
+        (50, 40, "lower", ZERO, ZERO, Verdict.INCONCLUSIVE),
     ],
 )
 def test_verdict_needs_items_units_and_agreeing_intervals(
@@ -60,6 +62,28 @@ def test_verdict_needs_items_units_and_agreeing_intervals(
     assert decide(n, better, intervals(units, bootstrap, jackknife)) is expected  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("n", "units", "bootstrap", "jackknife", "expected"),
+    [
+        (50, 6, ZERO, ZERO, Verdict.SAME),
+        (50, 40, ZERO, None, Verdict.SAME),
+        (49, 49, ZERO, ZERO, Verdict.TOO_FEW_ITEMS),
+        (50, 5, ZERO, ZERO, Verdict.INCONCLUSIVE),
+        (50, 6, ZERO, None, Verdict.INCONCLUSIVE),
+        (50, 6, ZERO, ACROSS, Verdict.INCONCLUSIVE),
+        (50, 6, BELOW, BELOW, Verdict.BETTER),
+    ],
+)
+def test_identical_pairs_are_the_same_where_there_would_be_a_verdict(
+    n: int,
+    units: int,
+    bootstrap: tuple[float, float] | None,
+    jackknife: tuple[float, float] | None,
+    expected: Verdict,
+) -> None:
+    assert decide(n, "lower", intervals(units, bootstrap, jackknife), identical=True) is expected
+
+
 def test_system_against_itself_differs_by_exactly_nothing() -> None:
     table = make_table(sessions=8, per_session=10)
     comparison = compare_tables(table, table, FAMILIES, axes=AXES)
@@ -71,7 +95,38 @@ def test_system_against_itself_differs_by_exactly_nothing() -> None:
         assert difference.intervals is not None
         for interval in (difference.intervals.bootstrap, difference.intervals.jackknife):
             assert interval in (None, Interval(0.0, 0.0))
-        assert difference.verdict in (Verdict.INCONCLUSIVE, Verdict.TOO_FEW_ITEMS)
+        has_verdict = difference.n >= 50 and difference.units >= 6
+        silent = (Verdict.INCONCLUSIVE, Verdict.TOO_FEW_ITEMS)
+        assert difference.verdict is Verdict.SAME if has_verdict else difference.verdict in silent
+    assert sum(difference.verdict is Verdict.SAME for difference in compared) > 20
+
+
+def test_changes_that_cancel_in_every_session_are_not_the_same() -> None:
+    sessions = [f"s{number // 10}" for number in range(60)]
+    a = ratio_table([1] * 60, [10] * 60, sessions)
+    b = ratio_table([2, 0, *[1] * 58], [10] * 60, sessions)
+    difference = one(compare_tables(a, b, (RATIO,)), "ratio")
+    assert (difference.difference, difference.verdict) == (0.0, Verdict.INCONCLUSIVE)
+    assert difference.intervals is not None
+    assert difference.intervals.deciding == Interval(0.0, 0.0)
+    assert one(compare_tables(a, a, (RATIO,)), "ratio").verdict is Verdict.SAME
+
+
+def test_one_rate_may_be_the_same_while_another_of_its_family_changes() -> None:
+    a = make_table(8, 10, error=0.0)
+    counts = a.arms[Arm.AUDIO].counts["answer_class"]
+    changed = counts.values.copy()
+    changed[:40, [1, 3]] = [0, 1]
+    changed[:40, 2] = counts.values[:40, 2]
+    b = with_counts(a, Arm.AUDIO, "answer_class", Counts(changed, counts.present))
+    comparison = compare_tables(a, b, FAMILIES)
+    assert one(comparison, "abstention_rate").verdict is Verdict.SAME
+    assert one(comparison, "correct_rate").verdict is Verdict.WORSE
+
+
+def test_rate_that_is_undefined_on_both_sides_of_a_pair_does_not_differ() -> None:
+    table = ratio_table([0, *[1] * 59], [0, *[10] * 59], [f"s{number // 10}" for number in range(60)])
+    assert one(compare_tables(table, table, (RATIO,)), "ratio").verdict is Verdict.SAME
 
 
 def test_clear_improvement_is_better_and_its_mirror_worse() -> None:
@@ -119,6 +174,31 @@ def test_failures_of_either_side_are_counted() -> None:
     healthy = replace(a, arms={**a.arms, Arm.AUDIO: replace(arm, failures=(None,) * len(a.items))})
     difference = one(compare_tables(a, healthy, FAMILIES), "wer")
     assert (difference.failed_a, difference.failed_b) == (1, 0)
+
+
+def test_items_outside_the_pairs_are_counted_by_what_kept_them_out() -> None:
+    a, b = (ratio_table([1] * 7, [10] * 7, list("uvwxyzz")) for _ in range(2))
+    a = losing(a, failed=[0, 1, 4], uncounted=[5])
+    b = losing(b, failed=[1, 2, 3], uncounted=[6])
+    difference = one(compare_tables(a, b, (RATIO,)), "ratio")
+    assert difference.n == 0
+    assert difference.unpaired == Unpaired(a_failed=2, b_failed=2, both_failed=1, not_counted=2)
+    whole = one(compare_tables(a, a, (RATIO,)), "ratio")
+    assert (whole.n, whole.unpaired) == (3, Unpaired(0, 0, 3, 0))
+
+
+def losing(table: CountTable, failed: Sequence[int], uncounted: Sequence[int]) -> CountTable:
+    """Return the table with items that failed, and others to which the rate does not apply."""
+    arm = table.arms[Arm.AUDIO]
+    counts = arm.counts["ratio"]
+    lost = np.isin(np.arange(len(table.items)), [*failed, *uncounted])
+    failure = Failure("recognize", FailureKind.ASR_ERROR, "")
+    arm = replace(
+        arm,
+        failures=tuple(failure if place in failed else None for place in range(len(table.items))),
+        counts={"ratio": Counts(np.where(lost[:, None], 0.0, counts.values), counts.present & ~lost)},
+    )
+    return replace(table, arms={Arm.AUDIO: arm})
 
 
 def test_relative_family_counts_failures_of_the_arm_it_compares_with() -> None:

@@ -4,7 +4,7 @@ import pytest
 from made_up_tables import AXES, FAMILIES, RATIO, make_items, make_table, ratio_table
 from misheard.metrics.base import Arm
 from misheard.stats.estimates import Estimate, Estimator
-from misheard.stats.slices import slice_items, unit_numbers, used_axes
+from misheard.stats.slices import items_sha256, slice_items, unit_numbers, used_axes
 
 
 def pick(estimates: tuple[Estimate, ...], metric: str, arm: Arm = Arm.AUDIO) -> Estimate:
@@ -45,6 +45,17 @@ def test_used_axes_are_what_the_items_name() -> None:
         "mic": ("laptop", "phone"),
         "noise": ("15dB", "clean"),
     }
+
+
+def test_slices_share_a_hash_exactly_where_they_share_their_items() -> None:
+    items = make_items(2, 3, 1)
+    rows = {cell.value: cell.rows for cell in slice_items(items, AXES)}
+    everything = np.ones(len(items), dtype=np.bool_)
+    hashes = {value: items_sha256(items, mask) for value, mask in rows.items()}
+    assert hashes["clean"] != hashes["15dB"]
+    assert rows["laptop"].sum() == rows["phone"].sum() and hashes["laptop"] != hashes["phone"]
+    assert items_sha256(items[::-1], rows["phone"][::-1]) == hashes["phone"]
+    assert items_sha256(items, everything) not in hashes.values()
 
 
 def test_items_of_one_session_share_a_number() -> None:

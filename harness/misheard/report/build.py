@@ -22,7 +22,7 @@ from misheard.stats.slices import Slice, slice_items, unit_numbers
 from misheard.suite.items import ItemKind
 
 FORMAT = "misheard-report"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _ITEM_RATES, _ITEMS_WITH_RATE = "item_rates", "items_with_rate"
 

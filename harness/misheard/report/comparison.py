@@ -6,7 +6,7 @@ from misheard.report.values import Document, difference_document, statistics_doc
 from misheard.stats.compare import Comparison, Difference
 
 FORMAT = "misheard-comparison"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def build_comparison(
@@ -31,12 +31,14 @@ def build_comparison(
         "statistics": statistics_document(comparison.resamples, comparison.seed),
         "items": comparison.items,
         "units": comparison.units,
+        "without_session": comparison.without_session,
         "differences": _difference_documents(comparison.differences),
         "cells": [
             {
                 "axis": cell.axis,
                 "value": cell.value,
                 "items": cell.items,
+                "items_sha256": cell.items_sha256,
                 "differences": _difference_documents(cell.differences),
             }
             for cell in comparison.slices

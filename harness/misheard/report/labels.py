@@ -1,14 +1,25 @@
 """How the terminal names metrics and writes numbers."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from misheard.report.values import Document
+from misheard.stats.verdict import MIN_UNITS
 
 _LABELS = {
     "wer": "word error rate",
     "cer": "character error rate",
+    "mer": "mixed error rate",
+    "pier_entities": "entity words wrong",
+    "pier_numbers": "numbers wrong",
+    "entity_preservation": "entities kept",
+    "script_mismatch_rate": "wrong script",
+    "script_mismatch_character_rate": "wrong-script characters",
+    "word_information_lost": "word information lost",
+    "word_information_preserved": "word information kept",
+    "wer_compounds_joined": "WER, compounds joined",
     "response_quality": "answer quality",
     "exact_match_rate": "exact match",
     "correct_rate": "correct",
@@ -26,17 +37,51 @@ _SECTIONS = {
     "propagation": "Lost to mishearing",
     "wer": "Recognition",
     "cer": "Recognition",
+    "mer": "Recognition",
+    "entities": "Entities and numbers",
+    "pier_entities": "Entities and numbers",
+    "pier_numbers": "Entities and numbers",
+    "script_mismatch": "Scripts",
+    "information": "Words and sentences",
+    "error_categories": "Kinds of errors",
+    "bursts": "Insertion bursts",
+    "compounds": "Compounds",
     "response": "Answers, {arm}",
     "answer_class": "Answers, {arm}",
     "non_speech": "Clips without speech",
 }
 
-_DETAIL_SUFFIXES = ("_mean", "_substitution_rate", "_deletion_rate", "_insertion_rate")
-_DETAILS = ("baseline_quality", "arm_quality")
+_SCRIPT_RATE = re.compile(r"(cer|wer|pier)_(?!mean)([a-z]{4})")
+_SCRIPT_SHARE = re.compile(r"([a-z]{4})_(precision|recall)")
+
+_DETAIL_SUFFIXES = (
+    "_mean",
+    "_bounded",
+    "_substitution_rate",
+    "_deletion_rate",
+    "_insertion_rate",
+    "_error_rate",
+    "_character_rate",
+)
+_DETAILS = (
+    "baseline_quality",
+    "arm_quality",
+    "word_information_lost",
+    "word_information_preserved",
+    "burst_item_rate",
+    "burst_loop_rate",
+    "burst_novel_rate",
+    "wer_compounds_joined",
+)
 _NOT_BY_CONDITION = ("exact_match_rate", "abstention_rate", "improved_fraction", "response_agreement_f1")
 _SCORES = ("response_quality", "quality_drop", "response_agreement_f1", "baseline_quality", "arm_quality")
 _SHARE_SUFFIXES = ("_rate", "_fraction", "_mean")
-_RANGES = {"quality_drop": (-1.0, 1.0), "response_quality": (0.0, 1.0), "response_agreement_f1": (0.0, 1.0)}
+_RANGES = {
+    "quality_drop": (-1.0, 1.0),
+    "response_quality": (0.0, 1.0),
+    "response_agreement_f1": (0.0, 1.0),
+    "entity_preservation": (0.0, 1.0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +103,11 @@ ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", 
 
 def label(metric: str) -> str:
     """Return what a metric is called in a table."""
+    if rate := _SCRIPT_RATE.fullmatch(metric):
+        what = "words wrong" if rate[1] == "pier" else f"{rate[1].upper()} alone"
+        return f"{rate[2].capitalize()} {what}"
+    if share := _SCRIPT_SHARE.fullmatch(metric):
+        return f"{share[1].capitalize()} {share[2]}"
     return _LABELS.get(metric, metric.replace("_", " "))
 
 
@@ -70,6 +120,8 @@ def plain(text: str) -> str:
 
 def section(family: str, arm: str) -> str:
     """Return the heading under which a family stands in an arm."""
+    if _SCRIPT_RATE.fullmatch(family):
+        return "Recognition"
     return _SECTIONS.get(family, f"{family.replace('_', ' ')} ({{arm}})").format(arm=arm)
 
 
@@ -85,7 +137,8 @@ def is_shown_by_condition(metric: str) -> bool:
 
 def is_score(metric: str) -> bool:
     """Whether a metric is a score from 0 to 1 and not a share that reads better in percent."""
-    return metric in _SCORES or not (metric.endswith(_SHARE_SUFFIXES) or metric in _LABELS)
+    is_share = metric.endswith((*_SHARE_SUFFIXES, "_bounded")) or metric in _LABELS
+    return metric in _SCORES or not (is_share or _SCRIPT_RATE.match(metric) or _SCRIPT_SHARE.match(metric))
 
 
 def format_value(metric: str, value: float | None, marks: Marks) -> str:
@@ -103,21 +156,20 @@ def format_difference(metric: str, value: float | None, marks: Marks) -> str:
 
 
 def format_interval(metric: str, interval: Sequence[float] | None, marks: Marks) -> str:
-    """Return a rate's interval without its unit, or nothing where there is none.
-
-    Ends that no rate can reach, such as less than no errors, are shown as the nearest that one can.
-    """
+    """Return a rate's interval without its unit."""
     if interval is None:
-        return ""
-    low, high = _RANGES.get(metric, (0.0, 1.0 if metric.endswith(_SHARE_SUFFIXES) else math.inf))
-    ends = [min(max(end, low), high) for end in interval]
-    return marks.to.join(_signs(_digits(metric, end, ""), marks) for end in ends)
+        return marks.missing
+    return marks.to.join(_signs(_digits(metric, end, ""), marks) for end in interval)
+
+
+def _is_within_one(metric: str) -> bool:
+    return metric.endswith(_SHARE_SUFFIXES) or metric.startswith("pier_") or bool(_SCRIPT_SHARE.match(metric))
 
 
 def format_difference_interval(metric: str, interval: Sequence[float] | None, marks: Marks) -> str:
-    """Return the interval of a difference, with signs, or nothing where there is none."""
+    """Return the interval of a difference, with signs."""
     if interval is None:
-        return ""
+        return marks.missing
     return marks.to.join(_signs(_digits(metric, end, "+"), marks) for end in interval)
 
 
@@ -130,10 +182,31 @@ def _signs(text: str, marks: Marks) -> str:
     return text.replace("-", "" if is_zero else marks.minus).replace("+", "" if is_zero else "+")
 
 
-def deciding(document: Document) -> Sequence[float] | None:
-    """Return the deciding interval of an estimate or difference."""
+def rate_interval(metric: str, estimate: Document) -> Sequence[float] | None:
+    """Return the interval of an estimate as tables show it; report.json has it as it was computed.
+
+    There is none under 6 units, where it would say more about the method than about the rate, and an end that
+    no rate can reach, such as less than no errors, is the nearest that one can.
+    """
+    return _within(_range(metric), estimate)
+
+
+def difference_interval(metric: str, difference: Document) -> Sequence[float] | None:
+    """Return the interval of a difference as tables show it, in the manner of `rate_interval`."""
+    low, high = _range(metric)
+    return _within((low - high, high - low), difference)
+
+
+def _range(metric: str) -> tuple[float, float]:
+    return _RANGES.get(metric, (0.0, 1.0 if _is_within_one(metric) else math.inf))
+
+
+def _within(bounds: tuple[float, float], document: Document) -> Sequence[float] | None:
     intervals: Mapping[str, Sequence[float] | None] | None = document["intervals"]
-    return None if intervals is None else intervals["deciding"]
+    deciding = None if intervals is None else intervals["deciding"]
+    if deciding is None or f"under_{MIN_UNITS}_units" in document["flags"]:
+        return None
+    return [min(max(end, bounds[0]), bounds[1]) for end in deciding]
 
 
 def count_of(count: int, noun: str) -> str:

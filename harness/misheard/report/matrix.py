@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
 from misheard.report.values import Document, estimate_document, size_flags
 from misheard.stats.estimates import Estimate, Estimator
-from misheard.stats.slices import Slice, failed_rows, unit_numbers
+from misheard.stats.slices import Slice, failed_rows, items_sha256, unit_numbers
 
 LANGUAGE_AXIS = "language"
+
+_TIE = 1e-12
+"""Rates at most this far apart are equal: sums of the same fractions may round differently."""
 
 
 def matrix_documents(
@@ -17,13 +22,16 @@ def matrix_documents(
     """Return a document per slice, in order, with the estimates of every metric and arm."""
     units = unit_numbers(table.items)
     failed = {arm: failed_rows(table, arm) for arm in table.arms}
+    failed_anywhere = np.logical_or.reduce([np.zeros(len(table.items), dtype=np.bool_), *failed.values()])
     return [
         {
             "axis": cell.axis,
             "value": cell.value,
             "items": cell.items,
+            "items_sha256": items_sha256(table.items, cell.rows),
             "units": len(set(units[cell.rows].tolist())),
             "failed": {str(arm): int((rows & cell.rows).sum()) for arm, rows in failed.items()},
+            "samples_failed": int((failed_anywhere & cell.rows).sum()),
             "flags": size_flags(cell.items, len(set(units[cell.rows].tolist()))),
             "estimates": [
                 _cell_estimate(estimate, _primary(cell, primary_metrics))
@@ -53,9 +61,10 @@ def _cell_estimate(estimate: Estimate, primary: str | None) -> Document:
 
 
 def worst_cells(estimator: Estimator, slices: Sequence[Slice]) -> list[Document]:
-    """Return, per metric and arm with a better direction, the cell where it is worst; the first of equals.
+    """Return, per metric and arm with a better direction, the cell where it is worst, and all equal ones.
 
-    Only axes on which at least two cells have a value can have a worst one.
+    Only axes on which at least two cells have a value can have a worst one. Where every such cell is equal,
+    none is worst.
     """
     found: dict[tuple[str, str, Arm], list[tuple[Slice, Estimate]]] = {}
     for cell in slices:
@@ -63,8 +72,11 @@ def worst_cells(estimator: Estimator, slices: Sequence[Slice]) -> list[Document]
             cells = found.setdefault((estimate.family, estimate.metric, estimate.arm), [])
             if estimate.value is not None and estimate.better is not None:
                 cells.append((cell, estimate))
-    comparable = (_with_a_rival(cells) for cells in found.values())
-    return [_worst_document(cells) for cells in comparable if cells]
+    return [
+        _worst_document(cell, estimate)
+        for cells in found.values()
+        for cell, estimate in _worst(_with_a_rival(cells))
+    ]
 
 
 def _with_a_rival(cells: Sequence[tuple[Slice, Estimate]]) -> list[tuple[Slice, Estimate]]:
@@ -72,8 +84,14 @@ def _with_a_rival(cells: Sequence[tuple[Slice, Estimate]]) -> list[tuple[Slice, 
     return [(cell, estimate) for cell, estimate in cells if axes.count(cell.axis) > 1]
 
 
-def _worst_document(cells: Sequence[tuple[Slice, Estimate]]) -> Document:
-    cell, worst = max(cells, key=lambda pair: _badness(pair[1]))
+def _worst(cells: Sequence[tuple[Slice, Estimate]]) -> list[tuple[Slice, Estimate]]:
+    badness = [_badness(estimate) for _, estimate in cells]
+    if not badness or max(badness) - min(badness) <= _TIE:
+        return []
+    return [pair for pair, one in zip(cells, badness, strict=True) if max(badness) - one <= _TIE]
+
+
+def _worst_document(cell: Slice, worst: Estimate) -> Document:
     return {
         "family": worst.family,
         "metric": worst.metric,

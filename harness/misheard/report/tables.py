@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from misheard.metrics.table import CountTable
 from misheard.report.failures import failure_rows
+from misheard.report.labels import rate_interval
 from misheard.report.values import Document
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -29,7 +30,11 @@ FAILURE_COLUMNS = ("item", "arm", "stage", "kind", "detail")
 
 
 def matrix_csv(report: Document) -> str:
-    """Return the matrix of a report, a row per cell, metric and arm; low and high are what decides."""
+    """Return the matrix of a report, a row per cell, metric and arm.
+
+    `low` and `high` are the deciding interval as the terminal shows it (see `rate_interval`): empty under 6
+    units, and within what the rate can reach.
+    """
     return _table(
         MATRIX_COLUMNS,
         (
@@ -40,7 +45,7 @@ def matrix_csv(report: Document) -> str:
                 estimate["metric"],
                 estimate["arm"],
                 estimate["value"],
-                *_deciding(estimate),
+                *(rate_interval(estimate["metric"], estimate) or (None, None)),
                 estimate["n"],
                 estimate["units"],
                 estimate["failed"],
@@ -71,14 +76,6 @@ def safe_text(text: str) -> str:
     """
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
-
-
-def _deciding(estimate: Document) -> Sequence[float | None]:
-    intervals = estimate["intervals"]
-    if intervals is None or intervals["deciding"] is None:
-        return None, None
-    low, high = intervals["deciding"]
-    return low, high
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -3,11 +3,11 @@
 Nothing here computes; every number comes out of the documents. There is no headline number.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
+from rich.segment import Segment
 
 from misheard.report import terminal_comparison, terminal_report
 from misheard.report.labels import ASCII, UNICODE, Marks
@@ -16,16 +16,30 @@ from misheard.report.values import Document
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A renderable that is built for the width and the character set of where it is printed."""
+    """A renderable that is built for the width and the character set of where it is printed.
+
+    No line of it ends in white space.
+    """
 
     build: Callable[[int, Marks], Iterable[RenderableType]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        blocks = list(self.build(options.max_width, ASCII if options.ascii_only else UNICODE))
+        blocks = self.build(options.max_width, ASCII if options.ascii_only else UNICODE)
         for place, block in enumerate(blocks):
             if place:
-                yield Text("")
-            yield block
+                yield Segment.line()
+            for line in console.render_lines(block, options.update(height=None), pad=False):
+                yield from _without_trailing_space(line)
+                yield Segment.line()
+
+
+def _without_trailing_space(line: Sequence[Segment]) -> list[Segment]:
+    kept = list(line)
+    while kept and not kept[-1].control:
+        last = kept.pop()
+        if text := last.text.rstrip():
+            return [*kept, Segment(text, last.style)]
+    return kept
 
 
 def render_report(report: Document) -> Sized:

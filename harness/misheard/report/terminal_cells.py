@@ -1,15 +1,21 @@
-"""What the terminal's blocks are made of; above all a table of metrics by condition, cut to fit the width."""
+"""What the terminal's blocks are made of: tables that fit the width, headings, lines of parts."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from misheard.report.labels import Marks
 from misheard.report.values import Document
 
 LABEL_WIDTH = 22
 CELL_WIDTH = 14
+
+_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,20 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A value, and the line that may stand below it: its interval, or the sign for none."""
+
+    value: Text
+    interval: str = ""
+    has_interval: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A section's heading with its n per column, or a metric with its value per column; None without one."""
 
     label: str
-    cells: tuple[Text | None, ...]
+    cells: tuple[Cell | None, ...]
     is_section: bool = False
 
 
@@ -79,20 +94,120 @@ def _table(columns: Sequence[Column], rows: Sequence[Row], places: Sequence[int]
             continue
         if row.is_section and table.row_count:
             table.add_row("")
-        style = "bold" if row.is_section else ""
-        table.add_row(Text(row.label, style=style), *(cell or Text(missing, style="dim") for cell in cells))
+        table.add_row(Text(row.label, style="bold" if row.is_section else ""), *_cell_texts(cells, missing))
     return table
 
 
-def heading(title: str, note: str = "") -> Text:
-    """Return a block's title with a remark behind it."""
+def _cell_texts(cells: Sequence[Cell | None], missing: str) -> Iterator[Text]:
+    """Yield what stands in a row; without any interval in it, it has no second line."""
+    has_intervals = any(cell is not None and cell.has_interval for cell in cells)
+    for cell in cells:
+        if cell is None:
+            yield dim(missing)
+        elif has_intervals:
+            yield Text.assemble(cell.value, ("\n" + cell.interval, "dim"))
+        else:
+            yield cell.value
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table without lines whose first column wraps where it must, and whose others are never cut."""
+
+    columns: list[tuple[str, Literal["left", "right"]]]
+    rows: list[tuple[Text, ...]] = field(default_factory=list)
+
+    def add(self, *cells: str | Text) -> None:
+        """Add a row; cells may have several lines, and those that are left out are empty."""
+        texts = [Text(cell) if isinstance(cell, str) else cell for cell in cells]
+        self.rows.append((*texts, *(Text() for _ in self.columns[len(texts) :])))
+
+    @property
+    def width(self) -> int:
+        """How wide it is without any wrapping."""
+        return sum(self._widths()) + _GAP * (len(self.columns) - 1)
+
+    def _widths(self) -> list[int]:
+        rows = [[title for title, _ in self.columns], *([cell.plain for cell in row] for row in self.rows)]
+        return [
+            max(cell_len(line) for cell in column for line in cell.split("\n"))
+            for column in zip(*rows, strict=True)
+        ]
+
+    def table(self) -> Table:
+        """Return it for a rich console."""
+        table = Table(
+            box=None,
+            padding=(0, _GAP, 0, 0),
+            pad_edge=False,
+            show_edge=False,
+            header_style="dim",
+            show_header=any(title for title, _ in self.columns),
+        )
+        widths = self._widths()
+        for place, (title, justify) in enumerate(self.columns):
+            is_fixed = place > 0
+            table.add_column(
+                title,
+                justify=justify,
+                no_wrap=is_fixed,
+                overflow="fold",
+                min_width=widths[place] if is_fixed else None,
+            )
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def fitting(width: int, *grids: Grid) -> Table:
+    """Return the first of several layouts that is not wider than `width`, or the last."""
+    return next((grid for grid in grids if grid.width <= width), grids[-1]).table()
+
+
+def two_lines(first: str, second: str, styles: tuple[str, str] = ("", "dim")) -> Text:
+    """Return a cell with a line below the first."""
+    return Text.assemble((first, styles[0]), ("\n" + second, styles[1]))
+
+
+def heading(title: str, note: str, width: int) -> Text:
+    """Return a block's title with a remark behind it, or below where that does not fit."""
     text = Text(title, style="bold cyan")
-    return text.append(f"  {note}", style="not bold dim") if note else text
+    if not note:
+        return text
+    gap = "  " if cell_len(title) + 2 + cell_len(note) <= width else "\n"
+    return text.append(gap + (note if gap == "  " else textwrap.fill(note, width)), style="not bold dim")
 
 
-def grid() -> Table:
-    """Return an empty table without lines."""
-    return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="dim")
+def suite_line(name: str, parts: Iterable[str], width: int, marks: Marks) -> Text:
+    """Return a suite's name with what it holds behind it."""
+    rest = joined(parts, width, marks, start=cell_len(name) + 2)
+    return Text(name, style="bold").append(f"  {rest}", style="not bold")
+
+
+def joined(parts: Iterable[str], width: int, marks: Marks, indent: int = 0, start: int = 0) -> str:
+    """Return parts with dots between them; where a line is full the next begins in place of a dot.
+
+    Args:
+        parts: what is joined; a part that is longer than a line wraps between its words.
+        width: of a line.
+        marks: with the dot.
+        indent: of every line but the first.
+        start: how much of the first line is taken.
+    """
+    lines, used = [""], start
+    for part in parts:
+        dot = f" {marks.dot} " if lines[-1] else ""
+        if used + cell_len(dot + part) <= width:
+            lines[-1] += dot + part
+            used += cell_len(dot + part)
+            continue
+        wrapped = textwrap.wrap(part, max(width - indent, 10), break_on_hyphens=False) or [""]
+        if lines[-1] or start:
+            lines += wrapped
+        else:
+            lines = wrapped
+        used = indent + cell_len(lines[-1])
+    return ("\n" + " " * indent).join(lines)
 
 
 def sized(document: Document) -> str:

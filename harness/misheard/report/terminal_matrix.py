@@ -1,6 +1,5 @@
 """The matrix on a terminal: a row per metric, a column per condition cell."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -10,25 +9,31 @@ from rich.text import Text
 from misheard.report.labels import (
     Marks,
     count_of,
-    deciding,
     format_interval,
     format_value,
     is_shown_by_condition,
     label,
     plain,
+    rate_interval,
     section,
 )
-from misheard.report.terminal_cells import Column, Row, cell_tables, dim, heading, sized
+from misheard.report.terminal_cells import Cell, Column, Row, cell_tables, dim, heading, sized
+from misheard.report.terminal_legend import unit_noun
 from misheard.report.values import Document
+
+_CellName = tuple[str, str | None]
 
 
 def matrix_block(report: Document, width: int, marks: Marks) -> RenderableType:
-    """Return the metrics of the audio arm by condition, a column per cell."""
-    cells = distinct_cells(report["matrix"], "estimates")
-    columns = [_column(same, unit_noun(report)) for same in cells]
-    rows = list(_matrix_rows(report, [same[0] for same in cells], marks))
+    """Return the metrics of the audio arm by condition, a column per set of items."""
+    groups = same_items(report["matrix"])
+    columns = [_column(cells, unit_noun(report["items"])) for cells in groups]
+    rows = list(_matrix_rows(report, groups, marks))
+    note = "audio arm; interval below"
+    if has_worst_cell(report):
+        note += f"; {marks.worst} worst cell of a row"
     return Group(
-        heading("By condition", f"audio arm; interval below; {marks.worst} worst cell of a row"),
+        heading("By condition", note, width),
         *spaced(cell_tables(columns, rows, width, marks.missing)),
     )
 
@@ -41,60 +46,76 @@ def spaced(tables: Iterable[Table]) -> Iterator[RenderableType]:
         yield table
 
 
-def distinct_cells(cells: Sequence[Document], numbers: str) -> list[list[Document]]:
-    """Return the cells, those with the same `numbers` together: axes with one value repeat one another."""
-    same: dict[str, list[Document]] = {}
-    for cell in cells:
-        values = [
-            {**entry, "flags": [flag for flag in entry["flags"] if flag != "primary"]}
-            for entry in cell[numbers]
-        ]
-        key = json.dumps([cell["items"], values], sort_keys=True)
-        same.setdefault(key if cell["items"] else f"{cell['axis']}={cell['value']}", []).append(cell)
-    return list(same.values())
+def same_items(cells: Sequence[Document]) -> list[list[Document]]:
+    """Return the cells, those that hold the very same items together; cells without items stay alone."""
+    groups: dict[object, list[Document]] = {}
+    for place, cell in enumerate(cells):
+        groups.setdefault(cell["items_sha256"] if cell["items"] else place, []).append(cell)
+    return list(groups.values())
 
 
-def unit_noun(report: Document) -> str:
-    """Return what a report's units are called: sessions, unless some items have none."""
-    return "unit" if report["items"]["without_session"] else "session"
+def names(cells: Sequence[Document]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the axes of cells and their values, as headings show them."""
+    return (
+        tuple(plain(cell["axis"]) for cell in cells),
+        tuple("(none)" if cell["value"] is None else plain(cell["value"]) for cell in cells),
+    )
 
 
 def _column(cells: Sequence[Document], noun: str) -> Column:
     first = cells[0]
-    sizes = ["no items"]
+    sizes: tuple[str, ...] = ("no items",)
     if first["items"]:
-        failed = max(first["failed"].values(), default=0)
-        sizes = [count_of(first["items"], "item"), count_of(first["units"], noun), f"{failed} failed"]
-    return Column(
-        axes=tuple(plain(cell["axis"]) for cell in cells),
-        values=tuple("(none)" if cell["value"] is None else plain(cell["value"]) for cell in cells),
-        sizes=tuple(sizes),
-    )
+        failed = f"{first['samples_failed']} failed"
+        sizes = (count_of(first["items"], "item"), count_of(first["units"], noun), failed)
+    return Column(*names(cells), sizes)
 
 
-def _matrix_rows(report: Document, cells: Sequence[Document], marks: Marks) -> Iterator[Row]:
-    worst = {
-        (entry["metric"], entry["arm"]): (entry["axis"], entry["value"]) for entry in report["worst_cells"]
-    }
+def _matrix_rows(report: Document, groups: Sequence[Sequence[Document]], marks: Marks) -> Iterator[Row]:
+    worst = _worst_names(report)
     title: tuple[str, tuple[str, ...]] | None = None
     for metric in _shown_metrics(report):
         name = metric["metric"]
-        estimates = [_find(cell, metric) for cell in cells]
-        if all(estimate is None or estimate["n"] + estimate["failed"] == 0 for estimate in estimates):
+        estimates = [_find(cells[0], metric) for cells in groups]
+        if all(estimate is None or _has_nothing(estimate) for estimate in estimates):
             continue
         sizes = tuple(
             "" if estimate is None or not estimate["n"] else f"n {sized(estimate)}" for estimate in estimates
         )
         if title != (section(metric["family"], "audio"), sizes):
             title = (section(metric["family"], "audio"), sizes)
-            yield Row(title[0], tuple(dim(size) if size else None for size in sizes), is_section=True)
-        at_worst = worst.get((name, "audio"))
+            yield section_row(*title)
+        marked = worst.get((metric["family"], name), set())
         values = tuple(
-            _matrix_value(estimate, name, (cell["axis"], cell["value"]) == at_worst, marks)
-            for cell, estimate in zip(cells, estimates, strict=True)
+            _matrix_value(estimate, name, not marked.isdisjoint(_cell_names(cells)), marks)
+            for cells, estimate in zip(groups, estimates, strict=True)
         )
         is_primary = any(estimate is not None and "primary" in estimate["flags"] for estimate in estimates)
         yield Row(f"{label(name)}{f' {marks.primary}' if is_primary else ''}", values)
+
+
+def has_worst_cell(report: Document) -> bool:
+    """Whether the matrix of the audio arm marks any cell."""
+    return bool(_worst_names(report))
+
+
+def section_row(title: str, sizes: Sequence[str]) -> Row:
+    """Return the row that heads a section, with n per column."""
+    return Row(title, tuple(Cell(dim(size)) if size else None for size in sizes), is_section=True)
+
+
+def _worst_names(report: Document) -> dict[tuple[str, str], set[_CellName]]:
+    """Return the worst cells of each family and metric of the audio arm."""
+    worst: dict[tuple[str, str], set[_CellName]] = {}
+    for entry in report["worst_cells"]:
+        if entry["arm"] == "audio":
+            found = worst.setdefault((entry["family"], entry["metric"]), set())
+            found.add((entry["axis"], entry["value"]))
+    return worst
+
+
+def _cell_names(cells: Sequence[Document]) -> set[_CellName]:
+    return {(cell["axis"], cell["value"]) for cell in cells}
 
 
 def _shown_metrics(report: Document) -> list[Document]:
@@ -116,12 +137,17 @@ def _find(cell: Document, metric: Document) -> Document | None:
     return None
 
 
-def _matrix_value(estimate: Document | None, metric: str, is_worst: bool, marks: Marks) -> Text | None:
+def _has_nothing(estimate: Document) -> bool:
+    """Whether an estimate is of no items at all, or undefined for all of them."""
+    return estimate["n"] + estimate["failed"] == 0 or (estimate["value"] is None and estimate["n"] > 0)
+
+
+def _matrix_value(estimate: Document | None, metric: str, is_worst: bool, marks: Marks) -> Cell | None:
     if estimate is None or estimate["value"] is None:
         return None
     text = Text(justify="right")
     if is_worst:
         text.append(f"{marks.worst} ", style="bold red")
     text.append(format_value(metric, estimate["value"], marks), style="bold red" if is_worst else "")
-    interval = format_interval(metric, deciding(estimate), marks)
-    return text.append(f"\n{interval}", style="dim") if interval else text
+    interval = rate_interval(metric, estimate)
+    return Cell(text, format_interval(metric, interval, marks), interval is not None)

@@ -1,199 +1,141 @@
 """The blocks of a run's report on a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misheard.report.labels import (
-    Marks,
-    count_of,
-    deciding,
-    format_difference,
-    format_difference_interval,
-    format_interval,
-    format_value,
-    is_detail,
-    label,
-    plain,
-)
-from misheard.report.terminal_cells import dim, grid, heading, sized
-from misheard.report.terminal_matrix import matrix_block, unit_noun
+from misheard.report.labels import Marks, count_of, format_value, is_detail, label, plain
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
+from misheard.report.terminal_costs import answers_block, arms_block
+from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms, unit_noun
+from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
+from misheard.report.terminal_timings import timings_block
 from misheard.report.values import Document
 
-_ARMS = ("audio", "transcript", "control")
-_VERDICT_STYLES = {"better": "bold green", "worse": "bold red", "changed": "bold"}
+_EDITS = {"subst.": "substitutions", "del.": "deletions", "ins.": "insertions", "of": "reference_units"}
+_SPREAD = ("mean", "p50", "p95")
 
 
 def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the blocks from top to bottom."""
-    yield _header(report, marks)
-    yield from _arms(report, marks)
-    yield from _propagation(report, marks)
+    yield _header(report, width, marks)
+    yield from _no_answers(report, width, marks)
+    yield from arms_block(report, width, marks)
+    yield from answers_block(report, width, marks)
     yield matrix_block(report, width, marks)
-    yield from _recognition(report, marks)
-    yield from _failures(report, marks)
-    yield from _timings(report, width)
-    yield _legend(report, marks)
+    yield from _recognition(report, width, marks)
+    yield from _failures(report, width, marks)
+    if times := timings_block(report["timings"] or {}, width, marks):
+        yield times
+    yield _legend(report, width, marks)
 
 
-def _header(report: Document, marks: Marks) -> RenderableType:
+def _header(report: Document, width: int, marks: Marks) -> RenderableType:
     items, failures = report["items"], report["failures"]
-    name = " ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"])
+    name = plain(" ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"]))
     parts = [
         count_of(items["total"], "item"),
         f"{items['speech']} with speech",
         f"{items['non_speech']} without",
-        count_of(items["sessions"], "session"),
-        f"{failures['samples_failed']} failed",
     ]
-    return Text(f"{plain(name)}  ", style="bold").append(f" {marks.dot} ".join(parts), style="not bold")
+    parts.append(count_of(items["units"], unit_noun(items)))
+    if items["sessions"] and items["without_session"]:
+        parts[-1] += f" ({count_of(items['sessions'], 'session')})"
+    parts.append(f"{failures['samples_failed']} failed")
+    return suite_line(name, parts, width, marks)
 
 
-def _arms(report: Document, marks: Marks) -> Iterator[RenderableType]:
-    """Yield the arms side by side: answers from what was heard against answers from what was said."""
-    lost = report["propagation"]["lost_to_recognition"]
-    arms = [arm for arm in _ARMS if report["arms"].get(arm)]
-    shared = [metric for metric in lost if not is_detail(metric)]
-    if not shared:
+def _no_answers(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield why a run of recognition alone measures no answers."""
+    quality = report["arms"].get("audio", {}).get("response_quality", {"n": 0})
+    if list(report["arms"]) != ["audio"] or quality["n"]:
         return
-    table = grid()
-    table.add_column("")
-    for arm in arms:
-        table.add_column(arm, justify="right")
-    table.add_column("change", justify="right")
-    table.add_column("95% interval")
-    table.add_column("pairs", justify="right")
-    previous = None
-    for metric in shared:
-        sizes = [_size(report["arms"][arm].get(metric), marks) for arm in arms]
-        if sizes != previous:
-            table.add_row(Text("n", style="dim"), *(Text(size, style="dim") for size in sizes))
-            previous = sizes
-        values = [_value_of(report["arms"][arm].get(metric), metric, marks) for arm in arms]
-        table.add_row(label(metric), *values, *_difference_cells(lost[metric], metric, marks))
-    yield Group(
-        heading("What mishearing costs", f"change: audio {marks.minus} transcript, paired by item"),
-        table,
-    )
+    why = {
+        True: "no item has a reference_answer",
+        False: "the run has no language model",
+        None: "that takes a language model, and items with a reference_answer",
+    }[(report["run"] or {}).get("language_model")]
+    yield dim(joined([f"No answers are measured: {why}."], width, marks))
 
 
-def _size(estimate: Document | None, marks: Marks) -> str:
-    return marks.missing if estimate is None else sized(estimate)
-
-
-def _value_of(estimate: Document | None, metric: str, marks: Marks) -> str:
-    return format_value(metric, None if estimate is None else estimate["value"], marks)
-
-
-def _difference_cells(difference: Document, metric: str, marks: Marks) -> tuple[Text, Text, Text]:
-    style = _VERDICT_STYLES.get(difference["verdict"], "")
-    return (
-        Text(format_difference(metric, difference["difference"], marks), style=style),
-        Text(format_difference_interval(metric, deciding(difference), marks), style="dim"),
-        Text(sized(difference), style="dim"),
-    )
-
-
-def _propagation(report: Document, marks: Marks) -> Iterator[RenderableType]:
-    """Yield what happened to each answer, beside what happens to it without any mishearing."""
-    audio, control = report["propagation"]["audio"], report["propagation"]["control"]
-    shown = [metric for metric in audio if metric in control and not metric.endswith("_response_quality")]
-    if not shown:
-        return
-    table = grid()
-    table.add_column("")
-    table.add_column("audio", justify="right")
-    table.add_column("95% interval")
-    table.add_column("control", justify="right")
-    table.add_column("95% interval")
-    table.add_row(Text("n", style="dim"), dim(sized(audio[shown[0]])), "", dim(sized(control[shown[0]])))
-    for metric in shown:
-        cells = []
-        for estimate in (audio[metric], control[metric]):
-            cells.append(Text(format_value(metric, estimate["value"], marks)))
-            cells.append(dim(format_interval(metric, deciding(estimate), marks)))
-        table.add_row(label(metric), *cells)
-    yield Group(
-        heading("Answer by answer, against the transcript arm", "control: the noise floor"),
-        table,
-    )
-
-
-def _recognition(report: Document, marks: Marks) -> Iterator[RenderableType]:
+def _recognition(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield how the errors divide and how they are spread over the items."""
-    whole = [entry for entry in report["distributions"] if entry["axis"] is None and entry["n"]]
+    whole = [
+        entry
+        for entry in report["distributions"]
+        if entry["axis"] is None and entry["n"] and not is_detail(entry["metric"])
+    ]
     if not whole:
         return
-    table = grid()
-    for column in ("", "corpus", "subst.", "del.", "ins.", "of", "mean", "p50", "p95", "n"):
-        table.add_column(column, justify="left" if not column else "right")
+    profile = profile_line(report["scorer"])
+    yield Group(
+        heading("Errors of recognition", "mean, p50 and p95 are of the items' own rates", width),
+        *_error_tables(report, whole, width, marks),
+        *([] if profile is None else [profile]),
+    )
+
+
+def _error_tables(
+    report: Document, whole: Sequence[Document], width: int, marks: Marks
+) -> list[Table | Text]:
+    """Return one table of edits and spread, or two where they do not fit side by side."""
+    edits, spread = ("corpus", *_EDITS), _SPREAD
+    wide = _error_grid(report, whole, (*edits, *spread, "n"), marks)
+    if wide.width <= width:
+        return [wide.table()]
+    parts = (_error_grid(report, whole, (*part, "n"), marks) for part in (edits, spread))
+    first, second = (fitting(width, part) for part in parts)
+    return [first, Text(""), second]
+
+
+def _error_grid(report: Document, whole: Sequence[Document], titles: Sequence[str], marks: Marks) -> Grid:
+    grid = Grid([("", "left"), *((title, "right") for title in titles)])
     for entry in whole:
         metric = entry["metric"]
         estimate = report["arms"][entry["arm"]][metric]
-        counts = estimate["counts"]
-        table.add_row(
-            label(metric),
-            format_value(metric, estimate["value"], marks),
-            *(str(counts[name]) for name in ("substitutions", "deletions", "insertions", "reference_units")),
-            *(format_value(metric, entry[name], marks) for name in ("mean", "p50", "p95")),
-            dim(sized(estimate)),
-        )
-    yield Group(heading("Errors of recognition", "mean, p50 and p95 are of the items' own rates"), table)
+        figures = {
+            "corpus": format_value(metric, estimate["value"], marks),
+            **{title: str(estimate["counts"].get(column, marks.missing)) for title, column in _EDITS.items()},
+            **{name: format_value(metric, entry[name], marks) for name in _SPREAD},
+        }
+        grid.add(label(metric), *(dim(sized(estimate)) if t == "n" else figures[t] for t in titles))
+    return grid
 
 
-def _failures(report: Document, marks: Marks) -> Iterator[RenderableType]:
+def _failures(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     failures = report["failures"]
     failed, samples = failures["samples_failed"], failures["samples"]
     if not failed:
         yield Text("No item failed.")
         return
-    table = grid()
-    table.show_header = False
+    lines = []
     for arm, summary in failures["by_arm"].items():
         if summary["samples_failed"]:
-            what = [_counts(summary[key], marks) for key in ("by_stage", "by_kind")]
-            table.add_row(arm, count_of(summary["samples_failed"], "item"), *what)
+            parts = [count_of(summary["samples_failed"], "item")]
+            parts += [_counts(summary[key], marks) for key in ("by_stage", "by_kind")]
+            lines.append(Text(f"{arm:<12}{joined(parts, width, marks, indent=12, start=12)}"))
     share = f"{failed} of {samples} items ({100 * failures['failure_rate']:.1f}%), each named in failures.csv"
-    yield Group(heading("Failures", share), table)
+    yield Group(heading("Failures", share, width), *lines)
 
 
 def _counts(counts: Mapping[str, int], marks: Marks) -> str:
     return ", ".join(f"{name} {marks.times}{count}" for name, count in counts.items())
 
 
-def _timings(report: Document, width: int) -> Iterator[RenderableType]:
-    figures = [
-        (name, value) for name, value in (report["timings"] or {}).items() if isinstance(value, int | float)
-    ]
-    if not figures:
-        return
-    pairs = max(1, width // 40)
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(pairs):
-        table.add_column()
-        table.add_column(justify="right")
-    for start in range(0, len(figures), pairs):
-        chosen = figures[start : start + pairs]
-        table.add_row(*(text for name, value in chosen for text in _timing(name, value)))
-    yield Group(heading("Time"), table)
-
-
-def _timing(name: str, value: float) -> tuple[str, str]:
-    if name.endswith("_seconds"):
-        return name.removesuffix("_seconds").replace("_", " "), f"{value:.2f} s"
-    return name.replace("_", " "), f"{value:.3f}"
-
-
-def _legend(report: Document, marks: Marks) -> RenderableType:
-    statistics, noun = report["statistics"], unit_noun(report)
-    parts = [
-        f"* under {statistics['min_items']} items or {statistics['min_units']} {noun}s: no verdict",
-        f"{marks.primary} primary metric",
-        f"{marks.missing} no value",
-        f"intervals: 95%, over {noun}s",
-    ]
-    if noun == "unit":
-        parts.append("unit: a session, or an item without one")
-    return Text(f" {marks.dot} ".join(parts), style="dim")
+def _legend(report: Document, width: int, marks: Marks) -> RenderableType:
+    shared = shared_signs(report["statistics"], unit_noun(report["items"]), same_items(report["matrix"]))
+    signs = [*shared, f"{marks.missing} no value"]
+    if has_worst_cell(report):
+        signs.append(
+            f"{marks.worst} worst cell of a row, with all that equal it; no verdict where its n has a *"
+        )
+    if any("primary" in entry["flags"] for cell in report["matrix"] for entry in cell["estimates"]):
+        signs.append(f"{marks.primary} primary metric")
+    lost = report["propagation"]["lost_to_recognition"]
+    if any(difference["verdict"] == "same" for difference in lost.values()):
+        signs.append("same: equal on every pair")
+    return legend_block(
+        [signs, terms([*lost, *report["propagation"]["control"]], report["scorer"])], width, marks
+    )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def difference_document(difference: Difference) -> Document:
         "units": difference.units,
         "failed_a": difference.failed_a,
         "failed_b": difference.failed_b,
+        "unpaired": asdict(difference.unpaired),
         "intervals": intervals_document(difference.intervals),
         "flags": size_flags(difference.n, difference.units),
         "verdict": str(difference.verdict),

@@ -21,8 +21,25 @@ from misheard.stats.resampling import (
     draw_samples,
     estimate_intervals,
 )
-from misheard.stats.slices import slice_items, unit_numbers, used_axes
+from misheard.stats.slices import items_sha256, slice_items, unit_numbers, used_axes
 from misheard.stats.verdict import Verdict, decide
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """The items that one side counts, or both lost, and that are therefore in no pair, by the reason.
+
+    Attributes:
+        a_failed: B counts them, A failed.
+        b_failed: A counts them, B failed.
+        both_failed: both failed; whether the rate would have applied to them is not known.
+        not_counted: one side counts them and the other does not, without having failed.
+    """
+
+    a_failed: int
+    b_failed: int
+    both_failed: int
+    not_counted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,7 @@ class Difference:
         n: pairs; items that count on both sides.
         units: resampling units among them.
         failed_a, failed_b: items that failed on either side, in the arm or the one it is compared with.
+        unpaired: items outside the pairs.
         a, b: the rate of each system over the pairs; None where undefined.
         difference: b - a; None where either is undefined.
         intervals: of the difference; None without pairs.
@@ -48,6 +66,7 @@ class Difference:
     units: int
     failed_a: int
     failed_b: int
+    unpaired: Unpaired
     a: float | None
     b: float | None
     difference: float | None
@@ -57,11 +76,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """The differences over the items of one condition cell."""
+    """The differences over the items of one condition cell; see `misheard.stats.slices.items_sha256`."""
 
     axis: str
     value: str | None
     items: int
+    items_sha256: str
     differences: tuple[Difference, ...]
 
 
@@ -71,6 +91,7 @@ class Comparison:
 
     Attributes:
         items, units: of the suite that both ran over.
+        without_session: items that are a unit of their own.
         resamples, seed: of the bootstrap.
         differences: over all pairs.
         slices: over the pairs of each condition cell.
@@ -79,6 +100,7 @@ class Comparison:
 
     items: int
     units: int
+    without_session: int
     resamples: int
     seed: int
     differences: tuple[Difference, ...]
@@ -93,7 +115,8 @@ class _Pairs:
     family: Family
     arm: Arm
     values: FloatArray
-    present: BoolArray
+    present_a: BoolArray
+    present_b: BoolArray
     failed_a: BoolArray
     failed_b: BoolArray
 
@@ -103,7 +126,31 @@ class _Pairs:
     ) -> "_Pairs":
         a, b = counts
         values = np.concatenate([a.values, b.values], axis=1)
-        return cls(family, arm, values, a.present & b.present, *failed)
+        return cls(family, arm, values, a.present, b.present, *failed)
+
+    @property
+    def present(self) -> BoolArray:
+        """Which items are pairs: bool[n]."""
+        return self.present_a & self.present_b
+
+    def unpaired(self, rows: BoolArray) -> Unpaired:
+        """Return how many of some items, bool[n], are in no pair, and why."""
+        only_a = rows & self.present_a & ~self.present_b
+        only_b = rows & self.present_b & ~self.present_a
+        neither = rows & ~self.present_a & ~self.present_b
+        return Unpaired(
+            a_failed=int(np.count_nonzero(only_b & self.failed_a)),
+            b_failed=int(np.count_nonzero(only_a & self.failed_b)),
+            both_failed=int(np.count_nonzero(neither & self.failed_a & self.failed_b)),
+            not_counted=int(np.count_nonzero((only_a & ~self.failed_b) | (only_b & ~self.failed_a))),
+        )
+
+    def same_on_every_pair(self, rate: Rate, rows: BoolArray) -> bool:
+        """Whether no pair among some items, bool[n], differs in a rate; undefined equals undefined."""
+        columns = len(self.family.columns)
+        values = self.values[self.present & rows]
+        a, b = rate.compute(values[:, :columns]), rate.compute(values[:, columns:])
+        return bool(np.array_equal(a, b, equal_nan=True))
 
 
 def compare_tables(
@@ -145,11 +192,18 @@ def compare_tables(
     return Comparison(
         items=len(a.items),
         units=len(set(units.tolist())),
+        without_session=sum(1 for item in a.items if item.session is None),
         resamples=resamples,
         seed=seed,
         differences=compare(np.ones(len(a.items), dtype=np.bool_)),
         slices=tuple(
-            SliceComparison(cell.axis, cell.value, cell.items, compare(cell.rows))
+            SliceComparison(
+                axis=cell.axis,
+                value=cell.value,
+                items=cell.items,
+                items_sha256=items_sha256(a.items, cell.rows),
+                differences=compare(cell.rows),
+            )
             for cell in slice_items(a.items, used_axes(a.items) if axes is None else axes)
         ),
         not_compared=not_compared,
@@ -236,11 +290,12 @@ def _difference(pair: _Pairs, rate: Rate, rows: BoolArray, n: int, sample: Sampl
         units=0 if sample is None else sample.units,
         failed_a=int(np.count_nonzero(pair.failed_a & rows)),
         failed_b=int(np.count_nonzero(pair.failed_b & rows)),
+        unpaired=pair.unpaired(rows),
         a=_finite(a),
         b=_finite(b),
         difference=_finite(b - a),
         intervals=intervals,
-        verdict=decide(n, rate.better, intervals),
+        verdict=decide(n, rate.better, intervals, identical=a == b and pair.same_on_every_pair(rate, rows)),
     )
 
 

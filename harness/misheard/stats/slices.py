@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from misheard.canonical import sha256_json
 from misheard.metrics.base import Arm, BoolArray
 from misheard.metrics.table import CountTable, ItemInfo
 from misheard.suite.items import ItemKind
@@ -70,6 +71,16 @@ def _slices_of_axis(axis: str, values: Sequence[str | None], declared: Sequence[
         Slice(axis=axis, value=cell, rows=np.array([value == cell for value in values], dtype=np.bool_))
         for cell in cells
     ]
+
+
+def items_sha256(items: Sequence[ItemInfo], rows: BoolArray) -> str:
+    """Return a hash that two slices share exactly where they hold the same items, in whatever order.
+
+    Args:
+        items: all items, n of them.
+        rows: bool[n], those of the slice.
+    """
+    return sha256_json(sorted(items[place].id for place in np.flatnonzero(rows).tolist()))
 
 
 def unit_numbers(items: Sequence[ItemInfo]) -> npt.NDArray[np.intp]:

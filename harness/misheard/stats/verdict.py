@@ -17,21 +17,35 @@ class Verdict(StrEnum):
     WORSE = "worse"
     CHANGED = "changed"
     """The interval excludes zero, for a rate that has no better direction."""
+    SAME = "same"
+    """The rate is the same on every single pair: there is no change to be sure of."""
     INCONCLUSIVE = "inconclusive"
     TOO_FEW_ITEMS = "too_few_items"
     """Under MIN_ITEMS pairs: no verdict."""
 
 
-def decide(n: int, better: Literal["lower", "higher"] | None, intervals: Intervals | None) -> Verdict:
+def decide(
+    n: int,
+    better: Literal["lower", "higher"] | None,
+    intervals: Intervals | None,
+    *,
+    identical: bool = False,
+) -> Verdict:
     """Return the verdict on a difference b - a over n pairs.
 
     Under MIN_ITEMS pairs there is none; under MIN_UNITS units it is inconclusive. Otherwise the deciding
     interval must exclude zero: the bootstrap's and, under 40 units, the jackknife's too, on the same side.
+    With an interval of nothing but zero the verdict is `same` where the pairs themselves are `identical`.
+    Changes that cancel within every unit give such an interval too, and stay inconclusive.
     """
     if n < MIN_ITEMS:
         return Verdict.TOO_FEW_ITEMS
     interval = None if intervals is None or intervals.units < MIN_UNITS else intervals.deciding
-    if interval is None or not interval.excludes_zero:
+    if interval is None:
+        return Verdict.INCONCLUSIVE
+    if identical and interval.low == interval.high == 0.0:
+        return Verdict.SAME
+    if not interval.excludes_zero:
         return Verdict.INCONCLUSIVE
     if better is None:
         return Verdict.CHANGED

@@ -1,0 +1,124 @@
+"""The first blocks of a report: what mishearing costs, arm against arm and answer by answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misheard.report.labels import (
+    Marks,
+    count_of,
+    format_interval,
+    format_value,
+    is_detail,
+    label,
+    rate_interval,
+)
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized
+from misheard.report.terminal_differences import difference_cells, difference_columns
+from misheard.report.values import Document
+
+_UNPAIRED = {
+    "b_failed": "that failed in the audio arm",
+    "a_failed": "that failed in the transcript arm",
+    "both_failed": "that failed in both",
+    "not_counted": "without a value in one arm",
+}
+
+
+def arms_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield the arms side by side: answers from what was heard against answers from what was said.
+
+    Audio and transcript stand over the pairs that their change is made of, the control over its own items.
+    """
+    lost = report["propagation"]["lost_to_recognition"]
+    shown = [metric for metric in lost if not is_detail(metric)]
+    if not shown:
+        return
+    control = report["arms"].get("control", {})
+    layouts = [_arms_grid(lost, shown, control, marks, is_wide) for is_wide in (True, False)]
+    yield Group(
+        heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
+        fitting(width, *layouts),
+        *(dim(joined(parts, width, marks)) for parts in _unpaired([lost[metric] for metric in shown])),
+    )
+
+
+def _arms_grid(lost: Document, shown: Sequence[str], control: Document, marks: Marks, is_wide: bool) -> Grid:
+    arms = ("audio", "transcript", "control") if control else ("audio", "transcript")
+    grid = Grid([("", "left"), *((arm, "right") for arm in arms), *difference_columns("change", is_wide)])
+    previous = None
+    for metric in shown:
+        difference, again = lost[metric], control.get(metric)
+        sizes = [sized(difference)] * 2
+        values = [format_value(metric, difference[side], marks) for side in ("b", "a")]
+        if control:
+            sizes.append(marks.missing if again is None else sized(again))
+            values.append(format_value(metric, None if again is None else again["value"], marks))
+        if sizes != previous:
+            grid.add(dim("n pairs" if previous is None else "n pairs below"), *map(dim, sizes))
+            previous = sizes
+        grid.add(*difference_cells(label(metric), values, metric, difference, marks, is_wide))
+    return grid
+
+
+def _unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
+    """Yield, per number of pairs, how many items are in none and why."""
+    told: list[list[str]] = []
+    for difference in differences:
+        reasons = [
+            f"{count_of(difference['unpaired'][reason], 'item')} {why}"
+            for reason, why in _UNPAIRED.items()
+            if difference["unpaired"][reason]
+        ]
+        if reasons:
+            reasons[0] = f"not in the {count_of(difference['n'], 'pair')}: {reasons[0]}"
+            if reasons not in told:
+                told.append(reasons)
+                yield reasons
+
+
+def answers_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield what happened to each answer, beside what happens to it without any mishearing."""
+    arms = {arm: report["propagation"][arm] for arm in ("audio", "control") if report["propagation"][arm]}
+    shown = [metric for metric in arms.get("audio", ()) if not metric.endswith("_response_quality")]
+    if not shown:
+        return
+    layouts = [_answers_grid(arms, shown, marks, is_wide) for is_wide in (True, False)]
+    note = "control: the noise floor" if "control" in arms else ""
+    yield Group(
+        heading("Answer by answer, against the transcript arm", note, width),
+        fitting(width, *layouts),
+        *(dim(joined(parts, width, marks)) for parts in _failed(arms, shown[0])),
+    )
+
+
+def _answers_grid(arms: Mapping[str, Document], shown: Sequence[str], marks: Marks, is_wide: bool) -> Grid:
+    """Return a line per metric, or two: then the interval stands below the value."""
+    grid = Grid([("", "left")])
+    for arm in arms:
+        grid.columns.append((arm, "right"))
+        if is_wide:
+            grid.columns.append(("95% interval", "right"))
+    sizes = [[dim(sized(estimates[shown[0]])), Text()] for estimates in arms.values()]
+    grid.add(dim("n pairs"), *(cell for pair in sizes for cell in pair[: 2 if is_wide else 1]))
+    for metric in shown:
+        cells = [_estimate_cells(metric, estimates[metric], marks) for estimates in arms.values()]
+        if is_wide:
+            grid.add(label(metric), *(cell for pair in cells for cell in pair))
+        else:
+            grid.add(label(metric), *(Text("\n").join(pair) for pair in cells))
+    return grid
+
+
+def _estimate_cells(metric: str, estimate: Document, marks: Marks) -> tuple[Text, Text]:
+    interval = format_interval(metric, rate_interval(metric, estimate), marks)
+    return Text(format_value(metric, estimate["value"], marks)), dim(interval)
+
+
+def _failed(arms: Mapping[str, Document], metric: str) -> Iterator[list[str]]:
+    """Yield how many items failed in each arm or in the one that it is compared with, where any did."""
+    failed = {arm: estimates[metric]["failed"] for arm, estimates in arms.items()}
+    parts = [f"{arm} {count_of(count, 'item')}" for arm, count in failed.items() if count]
+    if parts:
+        yield [f"failed there or in the transcript arm: {parts[0]}", *parts[1:]]

@@ -1,0 +1,67 @@
+"""What the signs and the terms of a report mean, at its end."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from misheard.report.labels import Marks
+from misheard.report.terminal_cells import dim, joined
+from misheard.report.values import Document
+
+WORD_OVERLAP = "word_overlap_f1"
+
+
+def unit_noun(counts: Document) -> str:
+    """Return what units are called: sessions, unless some items have none.
+
+    Args:
+        counts: `without_session` says how many.
+    """
+    return "unit" if counts["without_session"] else "session"
+
+
+def shared_signs(statistics: Document, noun: str, cells: Sequence[Sequence[Document]]) -> Iterator[str]:
+    """Yield what the signs mean that a report and a comparison have in common.
+
+    Args:
+        statistics: of the report or comparison.
+        noun: what its units are called.
+        cells: the condition cells, those with the same items together.
+    """
+    few = f"{statistics['min_units']} {noun}s"
+    yield f"* under {statistics['min_items']} items or {few}: no verdict; under {few} no interval either"
+    yield f"intervals: 95%, over {noun}s"
+    if noun == "unit":
+        yield "unit: a session, or an item without one"
+    if any(len(same) > 1 for same in cells):
+        yield "headings above each other: the very same items"
+
+
+def terms(metrics: Iterable[str], scorer: Document) -> Iterator[str]:
+    """Yield what the metrics of answers mean, as far as they are shown."""
+    shown = set(metrics)
+    if "response_quality" in shown:
+        name = scorer.get("response_scorer", WORD_OVERLAP)
+        how = "word overlap with the human answer (F1)" if name == WORD_OVERLAP else f"scored by {name}"
+        yield f"answer quality: {how}"
+    if "hallucination_rate" in shown:
+        yield "hallucinated: neither the fact nor an abstention"
+    if "flip_rate" in shown:
+        yield "answers changed in the control arm: the noise floor"
+
+
+def legend_block(parts: Iterable[Iterable[str]], width: int, marks: Marks) -> RenderableType:
+    """Return groups of explanations, each beginning a line of its own."""
+    lines = [joined(group, width, marks) for group in parts]
+    return dim("\n".join(line for line in lines if line))
+
+
+def profile_line(scorer: Document) -> Text | None:
+    """Return what a profile counts that a reader may not expect; None where it counts words alone."""
+    profile = scorer.get("profile")
+    if profile == "nfc":
+        return dim("profile nfc: case and punctuation count as errors")
+    if profile == "exact":
+        return dim("profile exact: case, punctuation and Unicode form count as errors")
+    return None

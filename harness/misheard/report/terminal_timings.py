@@ -1,0 +1,69 @@
+"""Where the time of a run went, in a few lines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misheard.report.labels import Marks
+from misheard.report.terminal_cells import heading, joined
+
+_LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "audio",
+        (
+            ("audio_seconds", ""),
+            ("plan_seconds", "planning"),
+            ("decode_seconds", "decoding"),
+        ),
+    ),
+    (
+        "recognition",
+        (
+            ("inference_seconds", ""),
+            ("features_seconds", "features"),
+            ("recognizer_load_seconds", "loading"),
+            ("recognizer_warm_up_seconds", "warm-up"),
+        ),
+    ),
+    (
+        "llm, by arm",
+        (
+            ("llm_seconds", "audio"),
+            ("clean_llm_seconds", "transcript"),
+            ("control_llm_seconds", "control"),
+        ),
+    ),
+    (
+        "llm start",
+        (("language_model_load_seconds", "loading"), ("language_model_warm_up_seconds", "warm-up")),
+    ),
+    ("real-time factor", (("rtf_inference", "recognition"), ("rtf_end_to_end", "end to end"))),
+)
+_LABEL_WIDTH = max(len(title) for title, _ in _LINES) + 2
+
+
+def timings_block(timings: Mapping[str, Any], width: int, marks: Marks) -> RenderableType | None:
+    """Return the times that were measured, or None: what took no time, or did not run, is left out."""
+    lines = []
+    for title, figures in _LINES:
+        shown = [
+            f"{what} {amount}".lstrip()
+            for name, what in figures
+            if _has_digits(amount := _amount(name, timings.get(name)))
+        ]
+        if shown:
+            text = joined(shown, width, marks, indent=_LABEL_WIDTH, start=_LABEL_WIDTH)
+            lines.append(Text(f"{title:<{_LABEL_WIDTH}}{text}"))
+    return Group(heading("Time", "", width), *lines) if lines else None
+
+
+def _amount(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.2f} s" if name.endswith("_seconds") else f"{value:.3f}"
+
+
+def _has_digits(amount: str) -> bool:
+    return any(digit in amount for digit in "123456789")
