@@ -12,7 +12,7 @@ PACKAGE = ROOT / "harness" / "misheard"
 
 LEAVES = {"errors", "failures", "canonical"}
 LAYERS = [
-    {"cli", "__main__"},
+    {"cli", "cli_score", "commands", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "api"},
     {"config", "stages", "stats", "metrics", "suite"},
     {"models", "recognizers", "language_models", "audio", "text", "transcripts"},
@@ -74,7 +74,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert not HEAVY & set(done.stdout.split())
 
 
-@pytest.mark.parametrize("command", ["run", "score", "compare", "report", "doctor", "suite validate"])
+@pytest.mark.parametrize("command", ["run", "score", "import", "compare", "report", "doctor", "suite validate"])
 def test_every_command_explains_itself(command: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "misheard", *command.split(), "--help"],

@@ -3,8 +3,15 @@
 from pathlib import Path
 
 from misheard.config import RunConfig
+from misheard.errors import InputError
 from misheard.models import download_snapshot, resolve_model
-from misheard.recognizers.settings import CTranslate2Settings, FakeRecognizerSettings
+from misheard.recognizers.settings import (
+    CTranslate2Settings,
+    FakeRecognizerSettings,
+    ImportedRecognizerSettings,
+    LocalRecognizerSettings,
+    RecognizerSettings,
+)
 
 _WHISPER_FILES = ["config.json", "model.bin", "preprocessor_config.json", "tokenizer.json", "vocabulary.*"]
 
@@ -28,10 +35,15 @@ def resolve_config(config: RunConfig, base: Path) -> RunConfig:
     return config.model_copy(update={"recognizer": recognizer, "language_model": model, "respond": respond})
 
 
-def local_recognizer(
-    settings: CTranslate2Settings | FakeRecognizerSettings,
-) -> CTranslate2Settings | FakeRecognizerSettings:
-    """Return recognizer settings whose model is a folder, downloaded from the hub where it must be."""
+def local_recognizer(settings: RecognizerSettings) -> LocalRecognizerSettings:
+    """Return recognizer settings whose model is a folder, downloaded from the hub where it must be.
+
+    Raises InputError for outputs that were made elsewhere.
+    """
+    if isinstance(settings, ImportedRecognizerSettings):
+        raise InputError(
+            "recognizer.kind: imported outputs cannot be run again; see misheard import and misheard score"
+        )
     if isinstance(settings, FakeRecognizerSettings) or Path(settings.model).is_dir():
         return settings
     revision = settings.revision or ""

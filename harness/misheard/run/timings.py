@@ -4,7 +4,7 @@ A resumed run adds up: a batch counts once, in the process that ran it, and what
 in no timing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from misheard.metrics.base import Arm
@@ -19,37 +19,59 @@ _ARM_SECONDS = {
 
 
 def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[Batch]) -> dict[str, Any]:
-    """Return seconds per phase and real-time factors.
+    """Return seconds per phase and real-time factors; what the journal says nothing about is None.
 
     `rtf_inference` is recognizer inference over audio; `rtf_end_to_end` is decoding, features, inference and
     the audio arm's language model over audio. Both weigh by duration, leave model loading and the golden
     arms out, and are None without audio. The length of audio is the files' metadata's.
     """
-    seconds = dict.fromkeys(("load", "warm_up", "plan", "decode", "features", "inference"), 0.0)
-    for batch in recognize:
-        for name in seconds:
-            seconds[name] += batch.note.get(f"{name}_seconds", 0.0)
-    answered = dict.fromkeys(_ARM_SECONDS.values(), 0.0)
-    language_model = {"load": 0.0, "warm_up": 0.0}
-    for batch in respond:
-        phase = batch.name.partition(":")[0]
-        if phase in _ARM_SECONDS:
-            answered[_ARM_SECONDS[Arm(phase)]] += batch.note.get("wall_seconds", 0.0)
-        for name in language_model:
-            language_model[name] += batch.note.get(f"{name}_seconds", 0.0)
+    recognized = _sums(recognize, ("load", "warm_up", "plan", "decode", "features", "inference"))
+    answers = list(respond)
+    answered, language_model = _answered(answers), _sums(answers, ("load", "warm_up"))
     audio = sum(item.seconds for item in plan.items if item.seconds is not None and item.failure is None)
-    pipeline = seconds["decode"] + seconds["features"] + seconds["inference"] + answered["llm_seconds"]
+    pipeline = _sum(recognized["decode"], recognized["features"], recognized["inference"])
+    if pipeline is not None and answered["llm_seconds"] is not None:
+        pipeline += answered["llm_seconds"]
     return {
         "audio_seconds": audio,
-        "recognizer_load_seconds": seconds["load"],
-        "recognizer_warm_up_seconds": seconds["warm_up"],
-        "plan_seconds": seconds["plan"],
-        "decode_seconds": seconds["decode"],
-        "features_seconds": seconds["features"],
-        "inference_seconds": seconds["inference"],
+        "recognizer_load_seconds": recognized["load"],
+        "recognizer_warm_up_seconds": recognized["warm_up"],
+        "plan_seconds": recognized["plan"],
+        "decode_seconds": recognized["decode"],
+        "features_seconds": recognized["features"],
+        "inference_seconds": recognized["inference"],
         "language_model_load_seconds": language_model["load"],
         "language_model_warm_up_seconds": language_model["warm_up"],
         **answered,
-        "rtf_inference": seconds["inference"] / audio if audio else None,
-        "rtf_end_to_end": pipeline / audio if audio else None,
+        "rtf_inference": _ratio(recognized["inference"], audio),
+        "rtf_end_to_end": _ratio(pipeline, audio),
     }
+
+
+def _sums(batches: Iterable[Batch], names: Sequence[str]) -> dict[str, float | None]:
+    """Return the seconds noted under each name, None where no batch notes any."""
+    sums: dict[str, float | None] = dict.fromkeys(names)
+    for batch in batches:
+        for name in names:
+            if f"{name}_seconds" in batch.note:
+                sums[name] = (sums[name] or 0.0) + batch.note[f"{name}_seconds"]
+    return sums
+
+
+def _answered(batches: Iterable[Batch]) -> dict[str, float | None]:
+    sums: dict[str, float | None] = dict.fromkeys(_ARM_SECONDS.values())
+    for batch in batches:
+        phase = batch.name.partition(":")[0]
+        if phase in _ARM_SECONDS and "wall_seconds" in batch.note:
+            name = _ARM_SECONDS[Arm(phase)]
+            sums[name] = (sums[name] or 0.0) + batch.note["wall_seconds"]
+    return sums
+
+
+def _sum(*parts: float | None) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
+def _ratio(seconds: float | None, audio: float) -> float | None:
+    return seconds / audio if audio and seconds is not None else None

@@ -1,0 +1,125 @@
+"""The scores of files as a plain table: ASCII but for names and texts, and without a heavy import."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Document = dict[str, Any]
+
+_RATE_NAMES = {"words": "WER", "chars": "CER", "mixed": "MER", "graphemes": "error rate"}
+_GAP = "  "
+
+
+def score_table(document: Document) -> str:
+    """Return the tables of a document of `misheard.scoring.document`."""
+    blocks = [_header(document), _rates(document)]
+    if document["comparisons"]:
+        blocks.append(_comparisons(document))
+    blocks += [_confusions(system) for system in document["hypotheses"] if system["confusions"] is not None]
+    return "\n\n".join(blocks)
+
+
+def visible(text: str) -> str:
+    """Return a name or a token with what cannot be seen, joiners aside, as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\u200c\u200d" else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _header(document: Document) -> str:
+    reference = document["reference"]
+    parts = [
+        f"profile {document['profile']['name']}",
+        f"unit {document['unit']}",
+        f"costs {document['costs']}",
+    ]
+    if document["language"] is not None:
+        parts.append(f"language {visible(document['language'])}")
+    if document["annotations"] != "keep":
+        parts.append(f"annotations {document['annotations']}")
+    if document["alternatives"]:
+        parts.append("alternatives")
+    count = document["pairs"]
+    utterances = f"{count} utterance{'' if count == 1 else 's'}, read as {reference['format']}"
+    return f"reference  {visible(reference['file'])}: {utterances}\ncompared   {', '.join(parts)}"
+
+
+def _rates(document: Document) -> str:
+    systems = document["hypotheses"]
+    has_intervals = any(system["intervals"] is not None for system in systems)
+    has_missing = any(system["missing"] for system in systems)
+    heads = [
+        "hypothesis", "read as", "paired by", _RATE_NAMES[document["unit"]],
+        *(["95% interval"] if has_intervals else []),
+        "subst.", "del.", "ins.", "of", "utterances wrong", "mean", "p50", "p95",
+        *(["missing"] if has_missing else []),
+    ]  # fmt: skip
+    return _aligned([heads, *(_system_row(s, has_intervals, has_missing) for s in systems)], left=3)
+
+
+def _system_row(system: Document, has_intervals: bool, has_missing: bool) -> list[str]:
+    spread = system["distribution"]
+    row = [visible(system["file"]), system["format"], system["paired_by"], _percent(system["rate"])]
+    if has_intervals:
+        row.append(_interval(system["intervals"], ""))
+    row += [str(system[name]) for name in ("substitutions", "deletions", "insertions", "reference_units")]
+    row.append(_percent(system["sentence_error_rate"]))
+    row += [_percent(spread[name]) for name in ("mean", "p50", "p95")]
+    return [*row, str(system["missing"])] if has_missing else row
+
+
+def _comparisons(document: Document) -> str:
+    first = document["comparisons"][0]
+    rows = [["difference, paired", "points", "95% interval", "verdict"]]
+    for one in document["comparisons"]:
+        points = "-" if one["difference"] is None else f"{100 * one['difference']:+.2f}"
+        name = f"{visible(one['b'])} - {visible(one['a'])}"
+        rows.append([name, points, _interval(one["intervals"], "+"), one["verdict"].replace("_", " ")])
+    size = f"n {first['n']}, resampled {first['units']} {first['resampled']}"
+    return f"{_aligned(rows, left=1)}\n{size}"
+
+
+def _confusions(system: Document) -> str:
+    found = system["confusions"]
+    lines = [f"most frequent in {visible(system['file'])}"]
+    kinds = (("substitutions", ("reference", "hypothesis")), ("deletions", ("reference",)),
+             ("insertions", ("hypothesis",)))  # fmt: skip
+    for kind, sides in kinds:
+        for entry in found[kind]:
+            tokens = " -> ".join(isolated(visible(entry[side])) for side in sides)
+            lines.append(f"{entry['count']:>7}  {kind.removesuffix('s'):<12}  {tokens}")
+    return "\n".join(lines if len(lines) > 1 else [*lines, "      0  errors"])
+
+
+def isolated(token: str) -> str:
+    """Return a token that is safe beside others: one with right-to-left characters in isolates (UAX 9)."""
+    from unicodedata import bidirectional
+
+    if token.isascii() or not any(bidirectional(char) in ("R", "AL", "AN") for char in token):
+        return token
+    return f"\u2068{token}\u2069"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}%"
+
+
+def _interval(intervals: Document | None, sign: str) -> str:
+    deciding = None if intervals is None else intervals["deciding"]
+    if deciding is None:
+        return "-"
+    return "..".join(f"{100 * (end if sign else max(end, 0.0)):{sign}.2f}" for end in deciding)
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as columns, the first `left` of them to the left, the others to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return "\n".join(_GAP.join(_padded(row, widths, left)).rstrip() for row in rows)
+
+
+def _padded(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
+    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        yield cell.ljust(width) if place < left else cell.rjust(width)

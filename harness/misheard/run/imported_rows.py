@@ -1,0 +1,162 @@
+"""Outputs that were made elsewhere, read from JSON Lines and checked against a suite.
+
+Every problem is listed at once. Messages name lines, items and fields, never a transcript or an answer.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from misheard.failures import FailureKind
+from misheard.metrics.base import Arm
+from misheard.suite.items import Item
+from misheard.suite.problems import Problems, shown, suggestion
+from misheard.transcripts.source import Source, named, read_text
+
+MissingOutputs = Literal["error", "fail"]
+
+ANSWER_FIELDS = {
+    Arm.AUDIO: "answer",
+    Arm.TRANSCRIPT: "transcript_arm_answer",
+    Arm.CONTROL: "control_answer",
+}
+_TEXTS = ("transcript", *ANSWER_FIELDS.values(), "error")
+_SECONDS = ("recognize_seconds", "llm_seconds")
+_FIELDS = ("id", *_TEXTS, *_SECONDS)
+_MAX_SECONDS = 1e7
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedOutput:
+    """What was made elsewhere of one item.
+
+    Attributes:
+        transcript: what was recognized; None where that failed.
+        answers: per arm, the answer; an arm without one is left out.
+        failure: what went wrong in recognition, or, where there is a transcript, in the answer to it.
+        recognize_seconds, llm_seconds: None where not given.
+    """
+
+    transcript: str | None = field(repr=False)
+    answers: dict[Arm, str] = field(default_factory=dict, repr=False)
+    failure: FailureKind | None = None
+    recognize_seconds: float | None = None
+    llm_seconds: float | None = None
+
+
+NO_OUTPUT = ImportedOutput(None, failure=FailureKind.ASR_ERROR)
+"""An item without a line, under `--missing fail`."""
+
+
+def read_imported(
+    path: Path, items: Sequence[Item], missing: MissingOutputs
+) -> tuple[list[ImportedOutput], tuple[Arm, ...]]:
+    """Return an output per item, in suite order, and the arms that have answers (audio is always among them).
+
+    Raises InputError where the file cannot be read and ProblemsError with every line that is wrong, every id
+    that the suite lacks or that comes twice, and, unless `missing` is `fail`, every id and answer that is not
+    there.
+    """
+    source = Source(str(path), read_text(str(path)))
+    problems = Problems()
+    known = {item.id: item for item in items}
+    found: dict[str, ImportedOutput] = {}
+    for number, line in enumerate(source.lines(), 1):
+        if line.strip():
+            _add(found, line, f"{path.name}:{number}", known, problems)
+    arms = tuple(arm for arm in ANSWER_FIELDS if any(arm in output.answers for output in found.values()))
+    if Arm.CONTROL in arms and Arm.TRANSCRIPT not in arms:
+        problems.add(path.name, "control_answer repeats transcript_arm_answer, which no line has")
+    if missing == "error" and not problems:
+        _check_complete(path.name, found, items, arms, problems)
+    if problems:
+        raise problems.error(str(path))
+    return [found.get(item.id, NO_OUTPUT) for item in items], arms if Arm.AUDIO in arms else (
+        Arm.AUDIO,
+        *arms,
+    )
+
+
+def _add(
+    found: dict[str, ImportedOutput], line: str, where: str, known: dict[str, Item], problems: Problems
+) -> None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        problems.add(where, "is not valid JSON")
+        return
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+        problems.add(where, "is no object with an id")
+        return
+    identifier = row["id"]
+    if identifier not in known:
+        problems.add(where, f"id {shown(identifier)} is not in the suite")
+    elif identifier in found:
+        problems.add(where, f"id {identifier} comes a second time")
+    elif (output := _output(row, f"{where} ({identifier})", known[identifier], problems)) is not None:
+        found[identifier] = output
+
+
+def _output(row: dict[str, Any], where: str, item: Item, problems: Problems) -> ImportedOutput | None:
+    wrong = [f"unknown field {shown(name)}{suggestion(name, _FIELDS)}" for name in row if name not in _FIELDS]
+    wrong += [f"{name} is no text" for name in _TEXTS if not isinstance(row.get(name), str | None)]
+    wrong += [f"{name} is no number of seconds" for name in _SECONDS if not _is_seconds(row.get(name))]
+    if row.get("transcript") is None and row.get("error") is None:
+        wrong.append("has neither a transcript nor an error")
+    answers = {arm: row[name] for arm, name in ANSWER_FIELDS.items() if row.get(name) is not None}
+    if answers and item.reference_answer is None:
+        wrong.append("has an answer, but the suite has no reference_answer for it")
+    if Arm.AUDIO in answers and (row.get("transcript") is None or row.get("error") is not None):
+        wrong.append("has an answer to what failed; leave one of transcript, answer and error out")
+    if item.reference_answer is None and row.get("transcript") is not None and row.get("error") is not None:
+        wrong.append("has a transcript and an error, but the suite has no question that could have failed")
+    for what in wrong:
+        problems.add(where, what)
+    if wrong:
+        return None
+    transcript = row.get("transcript")
+    failure = None if row.get("error") is None else _failure(row["error"], transcript is not None)
+    return ImportedOutput(transcript, answers, failure, row.get("recognize_seconds"), row.get("llm_seconds"))
+
+
+def _is_seconds(value: object) -> bool:
+    if value is None:
+        return True
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and 0 <= value <= _MAX_SECONDS  # type: ignore[arg-type, operator]
+
+
+def _failure(error: str, has_transcript: bool) -> FailureKind:
+    """Return the kind of failure. Other texts than kinds may hold anything and are not kept."""
+    try:
+        return FailureKind(error)
+    except ValueError:
+        return FailureKind.LLM_ERROR if has_transcript else FailureKind.ASR_ERROR
+
+
+def _check_complete(
+    name: str,
+    found: dict[str, ImportedOutput],
+    items: Sequence[Item],
+    arms: Sequence[Arm],
+    problems: Problems,
+) -> None:
+    absent = [item.id for item in items if item.id not in found]
+    if absent:
+        hint = "--missing fail counts them as failed"
+        problems.add(name, f"{len(absent)} items of the suite have no line: {named(absent)}; {hint}")
+    for arm in arms:
+        without = [
+            item.id
+            for item in items
+            if item.id in found
+            and item.reference_answer is not None
+            and arm not in found[item.id].answers
+            and not (arm is Arm.AUDIO and found[item.id].failure is not None)
+        ]
+        if without:
+            hint = f"{len(without)} questions have no {ANSWER_FIELDS[arm]}, and others have: {named(without)}"
+            problems.add(name, f"{hint}; --missing fail counts them as failed")

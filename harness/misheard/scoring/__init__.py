@@ -1,0 +1,1 @@
+"""Scoring of texts that are already there: counts, alignments, comparisons, without a suite or a run."""

@@ -1,0 +1,122 @@
+"""What `misheard score --ref R --hyp H` does: score files and print a table, JSON or CSV."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from misheard.scoring.document import ITEM_COLUMNS, files_document, item_row
+from misheard.scoring.files import FilesRequest, ScoredFiles, SystemScore, score_files
+
+Output = Literal["table", "json", "csv"]
+
+JSON_CONFUSIONS = 20
+"""How many confusions of each kind JSON holds where no number is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """What is printed of the scores.
+
+    Attributes:
+        output: `table`, `json` (everything) or `csv` (a row per pair and system).
+        align: whether alignments are printed below the table.
+        align_limit: at most so many pairs per system, those with errors only; None for all of them.
+        confusions: how many of the most frequent edits of each kind; None for none, in JSON JSON_CONFUSIONS.
+        intervals: whether a single system gets an interval; several always do.
+        resamples, seed: of the bootstrap.
+    """
+
+    output: Output = "table"
+    align: bool = False
+    align_limit: int | None = None
+    confusions: int | None = None
+    intervals: bool = False
+    resamples: int = 10_000
+    seed: int = 1
+
+
+def print_scores(request: FilesRequest, options: PrintOptions) -> None:
+    """Score files and print the result to standard output. Raises InputError for what cannot be scored."""
+    scored = score_files(request)
+    if hasattr(sys.stdout, "reconfigure"):
+        # lone surrogates, and characters that the terminal's encoding lacks, are shown as escapes
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if options.output == "csv":
+        sys.stdout.write(items_csv(scored))
+        return
+    document = _document(scored, options)
+    if options.output == "json":
+        import json
+
+        json.dump(document, sys.stdout, indent=1, ensure_ascii=True, allow_nan=False)
+        sys.stdout.write("\n")
+        return
+    from misheard.report.terminal_score import score_table
+
+    sys.stdout.write(score_table(document) + "\n")
+    if options.align:
+        _print_alignments(scored, options.align_limit)
+
+
+def _document(scored: ScoredFiles, options: PrintOptions) -> dict[str, Any]:
+    is_json = options.output == "json"
+    confusions = JSON_CONFUSIONS if is_json and options.confusions is None else options.confusions
+    if len(scored.systems) < 2 and not options.intervals:
+        return files_document(scored, None, None, confusions, with_items=is_json)
+    from misheard.report.values import statistics_document
+    from misheard.scoring.intervals import file_intervals
+
+    intervals = file_intervals(scored, options.resamples, options.seed)
+    statistics = statistics_document(options.resamples, options.seed)
+    return files_document(scored, intervals, statistics, confusions, with_items=is_json)
+
+
+def items_csv(scored: ScoredFiles) -> str:
+    """Return a row per system and pair: file, id, counts, rate (empty for an empty reference)."""
+    import csv
+    import io
+
+    from misheard.report.tables import safe_text
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("file", "id", *ITEM_COLUMNS))
+    for system in scored.systems:
+        name = safe_text(system.name)
+        for identifier, item in zip(scored.pairs.ids, system.score.items, strict=True):
+            writer.writerow((name, safe_text(identifier), *item_row(item)))
+    return out.getvalue()
+
+
+def _print_alignments(scored: ScoredFiles, limit: int | None) -> None:
+    from misheard.console import stdout
+
+    for system in scored.systems:
+        wrong = [place for place, item in enumerate(system.score.items) if sum(item[:3])]
+        shown = wrong if limit is None else wrong[:limit]
+        for place in shown:
+            _print_alignment(scored, system, place)
+        rest = [f"{len(system.score.items) - len(wrong)} without errors"]
+        if len(wrong) > len(shown):
+            rest.append(f"{len(wrong) - len(shown)} with errors")
+        stdout.print(
+            f"\n{_shown(system.name)}: not shown are {' and '.join(rest)}", markup=False, soft_wrap=True
+        )
+
+
+def _print_alignment(scored: ScoredFiles, system: SystemScore, place: int) -> None:
+    from misheard.console import stdout
+    from misheard.report.terminal_alignment import alignment_lines
+
+    substitutions, deletions, insertions, hits = system.score.items[place]
+    counts = f"S {substitutions}  D {deletions}  I {insertions}  hits {hits}"
+    title = f"\n{_shown(system.name)}  {_shown(scored.pairs.ids[place])}  {counts}"
+    stdout.print(title, style="bold", markup=False, soft_wrap=True)
+    for line in alignment_lines(system.score.alignments[place], stdout.width):
+        stdout.print(line, soft_wrap=True)
+
+
+def _shown(name: str) -> str:
+    from misheard.report.terminal_score import visible
+
+    return visible(name)

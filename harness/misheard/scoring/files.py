@@ -1,0 +1,108 @@
+"""Scoring files: one reference, one or more hypotheses, the same counts as `misheard.score`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from misheard.api import Score, score
+from misheard.errors import InputError
+from misheard.scoring.texts import TextSettings
+from misheard.transcripts.formats import Transcripts, read_transcripts
+from misheard.transcripts.pairing import Missing, Pairs, pair, read_sessions
+from misheard.transcripts.source import STDIN, Role
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRequest:
+    """What the command line asks for.
+
+    Attributes:
+        reference: file of the references; `-` is standard input.
+        hypotheses: a file per system.
+        settings: how texts are compared.
+        format: of all files; guessed for each where None.
+        missing: what a missing hypothesis is.
+        sessions: file of sessions, or None.
+        alternatives: whether `{a / b}` in a reference means that either is accepted.
+        reference_field, hypothesis_field, id_field: names of columns or keys, or None.
+    """
+
+    reference: str
+    hypotheses: tuple[str, ...]
+    settings: TextSettings
+    format: str | None = None
+    missing: Missing = "error"
+    sessions: str | None = None
+    alternatives: bool = False
+    reference_field: str | None = None
+    hypothesis_field: str | None = None
+    id_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """One file of hypotheses with its score; `missing` of them counted as empty."""
+
+    transcripts: Transcripts = field(repr=False)
+    paired_by: str
+    missing: int
+    score: Score
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.transcripts.name
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFiles:
+    """The scores of every system over the same references, in the order of the command line."""
+
+    settings: TextSettings
+    missing: Missing
+    alternatives: bool
+    reference: Transcripts = field(repr=False)
+    pairs: Pairs = field(repr=False)
+    systems: tuple[SystemScore, ...]
+
+
+def score_files(request: FilesRequest) -> ScoredFiles:
+    """Read, pair and score. Raises InputError, naming file, line or ids, for what cannot be scored."""
+    if (request.reference, *request.hypotheses).count(STDIN) > 1:
+        raise InputError("-: standard input can be read once; give the other files by name")
+    ids = {} if request.id_field is None else {"id": request.id_field}
+    reference = _read(request.reference, "reference", request, ids, request.reference_field)
+    systems = [
+        _read(place, "hypothesis", request, ids, request.hypothesis_field) for place in request.hypotheses
+    ]
+    sessions = None if request.sessions is None else read_sessions(request.sessions)
+    pairs = pair(reference, systems, request.missing, sessions)
+    scores = [_score(pairs.references, texts, request) for texts in pairs.hypotheses]
+    return ScoredFiles(
+        settings=request.settings,
+        missing=request.missing,
+        alternatives=request.alternatives,
+        reference=reference,
+        pairs=pairs,
+        systems=tuple(map(SystemScore, systems, pairs.paired_by, pairs.missing, scores)),
+    )
+
+
+def _score(references: Sequence[str], hypotheses: Sequence[str], request: FilesRequest) -> Score:
+    settings = request.settings
+    return score(
+        references,
+        hypotheses,
+        settings.profile,
+        settings.unit,
+        settings.language,
+        settings.costs,
+        annotations=settings.annotations,
+        alternatives=request.alternatives,
+    )
+
+
+def _read(
+    place: str, role: Role, request: FilesRequest, ids: dict[str, str], text: str | None
+) -> Transcripts:
+    fields = ids if text is None else {**ids, "text": text}
+    return read_transcripts(place, role, request.format, fields)

@@ -1,0 +1,116 @@
+"""A Hugging Face dataset on disk: the Arrow files of `save_to_disk`, or one Arrow or Parquet file.
+
+Only the columns of text, id and session are read. Nothing of the folder is run or unpickled.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from misheard.errors import InputError
+from misheard.transcripts.fields import id_field, session_field, text_field
+from misheard.transcripts.source import Role, Source, Utterances
+
+_MAX_STATE_BYTES = 16 * 1024**2
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a folder is a dataset, or a dictionary of splits, that `save_to_disk` wrote."""
+    return (path / "state.json").is_file() or (path / "dataset_dict.json").is_file()
+
+
+def read_dataset(path: Path, role: Role, fields: Mapping[str, str]) -> Utterances:
+    """Read a dataset folder or a single `.arrow` or `.parquet` file.
+
+    Raises InputError for a folder of several splits, naming them, and for what is damaged.
+    """
+    import pyarrow as pa
+
+    source = Source(str(path), "", role, fields)
+    try:
+        table = _table(_split(path)) if path.is_dir() else _file(path)
+        return _utterances(source, table)
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise source.error(f"cannot be read as a dataset ({type(error).__name__})") from error
+
+
+def _split(path: Path) -> Path:
+    if not (path / "dataset_dict.json").is_file():
+        return path
+    splits = _state(path / "dataset_dict.json")["splits"]
+    if len(splits) != 1:
+        raise InputError(
+            f"{path}: has the splits {', '.join(map(str, splits))}; name the folder of one of them"
+        )
+    return path / _plain_name(path, splits[0])
+
+
+def _table(path: Path) -> Any:
+    import pyarrow as pa
+
+    state = _state(path / "state.json")
+    names = [_plain_name(path, entry["filename"]) for entry in state["_data_files"]]
+    table = pa.concat_tables([_file(path / name) for name in names])
+    indices = state.get("_indices_files") or []
+    if indices:
+        chosen = [_file(path / _plain_name(path, entry["filename"])).column(0) for entry in indices]
+        table = table.take(pa.chunked_array([chunk for column in chosen for chunk in column.chunks]))
+    return table
+
+
+def _file(path: Path) -> Any:
+    import pyarrow as pa
+
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path)
+    with pa.memory_map(str(path)) as mapped:
+        try:
+            return pa.ipc.open_stream(mapped).read_all()
+        except pa.ArrowInvalid:
+            return pa.ipc.open_file(mapped).read_all()
+
+
+def _state(path: Path) -> Any:
+    if path.stat().st_size > _MAX_STATE_BYTES:
+        raise ValueError("too large")
+    return json.loads(path.read_text("utf-8"))
+
+
+def _plain_name(path: Path, name: str) -> str:
+    if Path(name).name != name or name in ("", ".", ".."):
+        raise InputError(f"{path}: names a file outside of itself")
+    return name
+
+
+def _utterances(source: Source, table: Any) -> Utterances:
+    names = table.column_names
+    text, identifier, session = text_field(source, names), id_field(source, names), session_field(names)
+    texts = _strings(source, table, text)
+    ids = (
+        _strings(source, table, identifier)
+        if identifier is not None and _has_text(table, identifier)
+        else None
+    )
+    if ids is not None:
+        source.check_unique(ids)
+    sessions = _strings(source, table, session) if session is not None else None
+    return Utterances(texts, ids, sessions)
+
+
+def _has_text(table: Any, name: str) -> bool:
+    import pyarrow as pa
+
+    kind = table.schema.field(name).type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
+
+
+def _strings(source: Source, table: Any, name: str) -> list[str]:
+    if not _has_text(table, name):
+        raise source.error(f"column {name!r} holds no text")
+    values = table.column(name).to_pylist()
+    if None in values:
+        raise source.error(f"column {name!r} has no value in row {values.index(None) + 1}")
+    return [str(value) for value in values]

@@ -1,0 +1,70 @@
+"""CSV and TSV with a header line."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+
+from misheard.transcripts.fields import TEXT_FIELDS, find_field, id_field, session_field, text_field
+from misheard.transcripts.source import Source, Utterances
+
+
+def read_csv(source: Source) -> Utterances:
+    """Read CSV as RFC 4180 has it, separated by commas, or by semicolons where the header says so."""
+    header = source.text.partition("\n")[0]
+    names = source.fields.get("text"), *TEXT_FIELDS[source.role]
+    commas = [name.strip(' "\r') for name in header.split(",")]
+    is_comma = find_field(commas, [name for name in names if name]) is not None or ";" not in header
+    return _utterances(source, _csv_rows(source, "," if is_comma else ";"))
+
+
+def read_tsv(source: Source) -> Utterances:
+    """Read TSV: a line is a row, fields are separated by tabs.
+
+    A field that begins and ends with a quotation mark, with those inside doubled, loses them; other quotation
+    marks are text.
+    """
+    rows = enumerate(source.lines(), 1)
+    return _utterances(source, ((number, [_unquoted(f) for f in row.split("\t")]) for number, row in rows))
+
+
+def _csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise source.error(f"not valid CSV ({error})", reader.line_num) from None
+
+
+def _unquoted(value: str) -> str:
+    inner = value[1:-1]
+    if len(value) < 2 or value[0] != '"' or value[-1] != '"' or '"' in inner.replace('""', ""):
+        return value
+    return inner.replace('""', '"')
+
+
+def _utterances(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Utterances:
+    _, header = next(rows, (1, []))
+    if len(set(header)) != len(header):
+        raise source.error("a column name stands twice in the header", 1)
+    text, identifier = text_field(source, header, 1), id_field(source, header, 1)
+    columns = {"text": header.index(text)}
+    if identifier is not None and identifier != text:
+        columns["id"] = header.index(identifier)
+    if (session := session_field(header)) is not None:
+        columns["session"] = header.index(session)
+    found: dict[str, list[str]] = {name: [] for name in columns}
+    for number, row in rows:
+        if not row and len(header) > 1:
+            continue
+        row = row or [""]
+        if len(row) != len(header):
+            raise source.error(f"{len(row)} fields, but the header has {len(header)}", number)
+        for name, place in columns.items():
+            found[name].append(row[place])
+    if "id" in found:
+        source.check_unique(found["id"])
+    sessions = found.get("session")
+    return Utterances(found["text"], found.get("id"), sessions and [value or None for value in sessions])

@@ -1,0 +1,253 @@
+"""`misheard score --ref R --hyp H`: what it prints, the same numbers as the API, and its exit codes."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import misheard
+
+
+def command(
+    *arguments: object, stdin: bytes = b"", cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "misheard", "score", *map(str, arguments)],
+        input=stdin, capture_output=True, check=False, cwd=cwd,
+    )  # fmt: skip
+
+
+def printed(*arguments: object, **options: Any) -> str:
+    done = command(*arguments, **options)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def document(*arguments: object, **options: Any) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(printed(*arguments, "--output", "json", **options))
+    return loaded
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "ref.txt").write_text("the cat sat\nno chest pain\n\n我 爱 你\n", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("the bat sat down\nchest pain\nuh\n我 爱 你\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("the cat sat\nno chest pain\n\n我 爱 他\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_json_has_the_numbers_of_the_api(files: Path) -> None:
+    found = document("--ref", "ref.txt", "--hyp", "a.txt", cwd=files)
+    (system,) = found["hypotheses"]
+    same = misheard.score(*((files / name).read_text("utf-8").splitlines() for name in ("ref.txt", "a.txt")))
+    for name in ("substitutions", "deletions", "insertions", "hits", "errors", "reference_units", "rate",
+                 "hypothesis_units"):  # fmt: skip
+        assert system[name] == getattr(same, name)
+    assert (system["substitutions"], system["deletions"], system["insertions"]) == (1, 1, 2)
+    assert [item["rate"] for item in system["items"]] == [2 / 3, 1 / 3, None, 0.0]
+    assert system["items"][1]["deletions"] == 1
+    rates = [2 / 3, 1 / 3, 0.0]
+    assert system["distribution"] == pytest.approx(
+        {"n": 3, "mean": np.mean(rates), "p50": np.percentile(rates, 50), "p95": np.percentile(rates, 95)}
+    )
+    assert system["sentence_error_rate"] == 0.75
+    assert system["confusions"]["substitutions"] == [{"reference": "cat", "hypothesis": "bat", "count": 1}]
+    assert system["confusions"]["deletions"] == [{"reference": "no", "count": 1}]
+    assert [entry["hypothesis"] for entry in system["confusions"]["insertions"]] == ["down", "uh"]
+    assert found["comparisons"] == []
+    assert (found["profile"], found["unit"], found["pairs"]) == ({"name": "nfc", "version": 1}, "words", 4)
+
+
+def test_the_table(files: Path) -> None:
+    text = printed("--ref", "ref.txt", "--hyp", "a.txt", cwd=files)
+    assert "4 utterances, read as lines" in text
+    row = next(line.split() for line in text.splitlines() if line.startswith("a.txt"))
+    assert row == [
+        "a.txt",
+        "lines",
+        "line",
+        "44.44%",
+        "1",
+        "1",
+        "2",
+        "9",
+        "75.00%",
+        "33.33%",
+        "33.33%",
+        "63.33%",
+    ]
+
+
+def test_csv_has_a_row_per_pair_and_system(files: Path) -> None:
+    text = printed("--ref", "ref.txt", "--hyp", "a.txt", "--hyp", "b.txt", "--output", "csv", cwd=files)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["file"], row["id"]) for row in rows[3:5]] == [("a.txt", "4"), ("b.txt", "1")]
+    assert rows[2]["rate"] == "" and rows[2]["insertions"] == "1"
+
+
+def test_several_systems_are_compared_pair_by_pair(files: Path) -> None:
+    found = document("--ref", "ref.txt", "--hyp", "a.txt", "--hyp", "b.txt", "--hyp", "ref.txt", cwd=files)
+    sides = [(one["a"], one["b"]) for one in found["comparisons"]]
+    assert sides == [("a.txt", "b.txt"), ("a.txt", "ref.txt"), ("b.txt", "ref.txt")]
+    assert found["comparisons"][0]["difference"] == pytest.approx(1 / 9 - 4 / 9)
+    assert all(one["verdict"] == "too_few_items" for one in found["comparisons"])
+    assert found["hypotheses"][0]["intervals"]["deciding"] is not None
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    rows = [[f"w{n}" for n in rng.integers(0, 30, 8)] for _ in range(120)]
+    for name, rate in (("ref", 0.0), ("good", 0.05), ("bad", 0.4)):
+        texts = [" ".join("x" if rng.random() < rate else word for word in words) for words in rows]
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    (tmp_path / "sessions").write_text("".join(f"s{n % 3}\n" for n in range(120)))
+    return tmp_path
+
+
+def test_a_clear_difference_gets_a_verdict_and_equal_systems_get_zero(many: Path) -> None:
+    found = document(
+        "--ref", "ref.txt", "--hyp", "bad.txt", "--hyp", "good.txt", "--hyp", "good.txt", cwd=many
+    )
+    better, _, same = found["comparisons"]
+    assert better["verdict"] == "better"
+    assert better["intervals"]["deciding"][1] < 0
+    assert (better["n"], better["units"], better["resampled"]) == (120, 120, "utterances")
+    assert (same["difference"], same["intervals"]["deciding"], same["verdict"]) == (0, [0, 0], "inconclusive")
+
+
+def test_few_sessions_allow_no_verdict(many: Path) -> None:
+    arguments = ("--ref", "ref.txt", "--hyp", "bad.txt", "--hyp", "good.txt", "--sessions", "sessions")
+    (one,) = document(*arguments, cwd=many)["comparisons"]
+    assert (one["units"], one["resampled"], one["verdict"]) == (3, "sessions", "inconclusive")
+
+
+def test_an_interval_for_one_system(many: Path) -> None:
+    arguments = ("--ref", "ref.txt", "--hyp", "bad.txt")
+    assert document(*arguments, cwd=many)["hypotheses"][0]["intervals"] is None
+    system = document(*arguments, "--intervals", cwd=many)["hypotheses"][0]
+    low, high = system["intervals"]["deciding"]
+    assert low < system["rate"] < high
+    assert "95% interval" in printed(*arguments, "--intervals", cwd=many)
+
+
+def test_standard_input(files: Path) -> None:
+    text = (files / "ref.txt").read_bytes()
+    found = document("--ref", "-", "--hyp", "a.txt", stdin=text, cwd=files)
+    assert found["reference"] == {"file": "<stdin>", "format": "lines", "utterances": 4}
+    assert found["hypotheses"][0]["errors"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "errors"),
+    [
+        (["--unit", "chars"], 9),
+        (["--unit", "mixed", "--profile", "exact"], 4),
+        (["--costs", "sclite"], 4),
+        (["--profile", "plain"], 4),
+        (["--profile", "spoken", "--language", "en"], 4),
+        (["--unit", "graphemes"], 9),
+    ],
+)
+def test_options_reach_the_api(files: Path, arguments: list[str], errors: int) -> None:
+    assert (
+        document("--ref", "ref.txt", "--hyp", "a.txt", *arguments, cwd=files)["hypotheses"][0]["errors"]
+        == errors
+    )
+
+
+def test_missing_hypotheses(tmp_path: Path) -> None:
+    (tmp_path / "ref.trn").write_text("a b (u-1)\nc d (u-2)\n")
+    (tmp_path / "hyp.trn").write_text("a b (u-1)\n")
+    refused = command("--ref", "ref.trn", "--hyp", "hyp.trn", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert b"u-2" in refused.stderr
+    (system,) = document("--ref", "ref.trn", "--hyp", "hyp.trn", "--missing", "deletions", cwd=tmp_path)[
+        "hypotheses"
+    ]
+    assert (system["deletions"], system["reference_units"], system["missing"]) == (2, 4, 1)
+    assert "missing" in printed(
+        "--ref", "ref.trn", "--hyp", "hyp.trn", "--missing", "deletions", cwd=tmp_path
+    )
+
+
+def test_one_file_may_hold_both_sides(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text('{"id": "a", "text": "x y", "pred_text": "x", "other": "x y"}\n')
+    assert document("--ref", "m.jsonl", "--hyp", "m.jsonl", cwd=tmp_path)["hypotheses"][0]["errors"] == 1
+    again = document("--ref", "m.jsonl", "--hyp", "m.jsonl", "--hyp-field", "other", cwd=tmp_path)
+    assert again["hypotheses"][0]["errors"] == 0
+
+
+def test_alternatives(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("my {office / ऑफिस} is {near by / nearby}\n", encoding="utf-8")
+    (tmp_path / "h.txt").write_text("my ऑफिस is nearby\n", encoding="utf-8")
+    (system,) = document("--ref", "r.txt", "--hyp", "h.txt", "--alternatives", cwd=tmp_path)["hypotheses"]
+    assert (system["errors"], system["reference_units"]) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "--ref and --hyp"),
+        (["--ref", "ref.txt"], "--ref and --hyp"),
+        (["--hyp", "ref.txt"], "--ref and --hyp"),
+        ([".", "--ref", "ref.txt", "--hyp", "ref.txt"], "--ref and --hyp"),
+        (["--ref", "-", "--hyp", "-"], "standard input can be read once"),
+        (["--ref", "gone.txt", "--hyp", "ref.txt"], "gone.txt: No such file"),
+        (["--ref", "ref.txt", "--hyp", "short.txt"], "4 references (lines), but short.txt has 1 hypotheses"),
+        (["--ref", "ref.txt", "--hyp", "latin.txt"], "latin.txt:1: byte 4 of the line: not UTF-8"),
+        (["--ref", "ref.txt", "--hyp", "a.txt", "--profile", "loud"], "profile 'loud' is not known"),
+        (["--ref", "ref.txt", "--hyp", "a.txt", "--format", "doc"], "format 'doc' is not known"),
+        (["--ref", "ref.txt", "--hyp", "a.txt", "--unit", "syllables"], "--unit"),
+    ],
+)
+def test_bad_usage_and_input_end_with_two(files: Path, arguments: list[str], words: str) -> None:
+    (files / "short.txt").write_text("canary\n")
+    (files / "latin.txt").write_bytes(b"can\xe9ary\n")
+    done = command(*arguments, cwd=files)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr.decode()
+    assert b"Traceback" not in done.stderr and b"canary" not in done.stderr
+
+
+def test_lone_surrogates_are_printed_as_escapes(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"text": "a \\ud800"}\n')
+    (tmp_path / "h.txt").write_text("a b\n")
+    arguments = ("--ref", "r.jsonl", "--hyp", "h.txt", "--align", "--confusions", "3")
+    assert "\\ud800" in printed(*arguments, cwd=tmp_path)
+    assert document("--ref", "r.jsonl", "--hyp", "h.txt", cwd=tmp_path)["hypotheses"][0]["errors"] == 1
+
+
+def test_confusions_in_the_table(files: Path) -> None:
+    text = printed("--ref", "ref.txt", "--hyp", "a.txt", "--confusions", "1", cwd=files)
+    assert "1  substitution  cat -> bat" in text
+    assert "1  insertion     down" in text
+    assert "uh" not in text
+
+
+def test_alignments_are_printed_where_there_are_errors(files: Path) -> None:
+    text = printed("--ref", "ref.txt", "--hyp", "a.txt", "--align", cwd=files)
+    assert "REF: the cat sat ****\nHYP: the bat sat down\n         S       I\n" in text
+    assert "1 without errors" in text and "我" not in text
+    limited = printed("--ref", "ref.txt", "--hyp", "a.txt", "--align-limit", "1", cwd=files)
+    assert "2 with errors" in limited and limited.count("REF:") == 1
+    assert "\x1b" not in text
+
+
+def test_a_small_table_imports_nothing_heavy(files: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['misheard', 'score', '--ref', 'ref.txt', '--hyp', 'a.txt']\n"
+        "from misheard.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=files)
+    loaded = set(done.stdout.split())
+    assert "misheard.scoring.files" in loaded
+    assert not loaded & {"numpy", "numba", "pyarrow", "torch", "pydantic", "rich.console", "regex", "yaml"}
