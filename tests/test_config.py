@@ -60,7 +60,7 @@ def test_every_problem_is_named(tmp_path: Path, text: str, complaints: list[str]
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"- 1", "must be a mapping"),
         (b"", "must be a mapping"),
-        (b"recognizer: !!python/object/apply:os.system [true]", "not valid YAML"),
+        (b"recognizer: !!python/object/apply:os.system [true]", "tags are not allowed"),
         (b"[" * 100_000, "nested too deeply|not valid YAML"),
         (b"# " + b"x" * 2_000_000, "larger than"),
     ],
@@ -93,3 +93,21 @@ def test_overrides_reach_any_depth_and_may_make_sections(tmp_path: Path) -> None
 def test_an_override_that_cannot_be_is_refused(tmp_path: Path, override: str) -> None:
     with pytest.raises(InputError):
         load(tmp_path, MINIMAL, override)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: &x [1]\nb: *x\n", "anchors and aliases"),
+        ("on_failure: worst\non_failure: exclude\n", "appears twice"),
+        ("x: 2001-13-45\n", "not valid YAML|cannot be"),
+        ("x: " + "9" * 5000 + "\n", "not valid YAML|cannot be"),
+        ("arms: " + "[" * 60 + "]" * 60, "nested too deeply"),
+    ],
+)
+def test_yaml_that_can_hurt_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        load(tmp_path, text)
+    if text.startswith("x: "):
+        with pytest.raises(InputError):
+            load(tmp_path, MINIMAL, "x=" + text.strip().removeprefix("x: "))

@@ -30,8 +30,23 @@ def sha256_file(path: Path) -> str:
 
 
 def write_atomic(path: Path, data: str | bytes) -> None:
-    """Write a file whole: a reader, also after a crash, sees the old content or the new, never a part."""
+    """Write a file whole: a reader, also after a crash, sees the old content or the new, never a part.
+
+    A link is followed, and what is no regular file (a pipe, a device) is written to as it is. Raises OSError
+    that names `path`.
+    """
     raw = data.encode("utf-8") if isinstance(data, str) else data
+    path = path.resolve()
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(raw)
+        else:
+            _replace(path, raw)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _replace(path: Path, raw: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:

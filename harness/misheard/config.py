@@ -13,6 +13,7 @@ from misheard.errors import ConfigError, InputError, Problem
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import RecognizerSettings
+from misheard.strict_yaml import RefusedError, load_strict
 
 OnFailure = Literal["exclude", "worst", "abort"]
 
@@ -50,7 +51,7 @@ class ScoringConfig(_Section):
         seed: of the resampling.
     """
 
-    profile: Literal["exact", "nfc"] = "nfc"
+    profile: Literal["exact", "nfc", "plain", "spoken"] = "nfc"
     response_scorer: Annotated[str, Field(pattern=r"^(word_overlap_f1|[\w.]+:[\w.]+)$")] = "word_overlap_f1"
     resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
@@ -96,15 +97,13 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path}: larger than {_MAX_BYTES} bytes")
-        data = yaml.safe_load(path.read_bytes().decode("utf-8-sig"))
+        data = load_strict(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML{_mark(error)}") from error
-    except RecursionError as error:
-        raise InputError(f"{path}: nested too deeply") from error
+        raise InputError(f"{path}: {_complaint(error)}") from error
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with at least the key recognizer")
     return parse_config(str(path), data, overrides)
@@ -124,9 +123,10 @@ def parse_config(source: str, data: dict[str, Any], overrides: Sequence[str] = (
         raise ConfigError(source, [_problem(detail) for detail in error.errors()]) from error
 
 
-def _mark(error: yaml.YAMLError) -> str:
+def _complaint(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
-    return "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
+    place = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
+    return f"{error}{place}" if isinstance(error, RefusedError) else f"not valid YAML{place}"
 
 
 def _override(data: dict[str, Any], override: str) -> None:
@@ -141,9 +141,9 @@ def _override(data: dict[str, Any], override: str) -> None:
             raise InputError(f"--set {name}: {key} is not a section")
         section = child
     try:
-        section[keys[-1]] = yaml.safe_load(value)
+        section[keys[-1]] = load_strict(value)
     except yaml.YAMLError as error:
-        raise InputError(f"--set {name}: the value is not valid YAML") from error
+        raise InputError(f"--set {name}: the value: {_complaint(error)}") from error
 
 
 _PLAIN_WORDS = {

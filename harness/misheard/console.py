@@ -1,5 +1,7 @@
 """What a person sees while a command works: progress on stderr, off when that is no terminal."""
 
+import io
+
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -11,8 +13,22 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-stdout = Console(highlight=False)
-stderr = Console(stderr=True, highlight=False)
+
+class _Console(Console):
+    """A console that outlives whoever reads it: a closed pipe or a full device ends no run."""
+
+    def on_broken_pipe(self) -> None:
+        self.file = io.StringIO()
+
+    def _write_buffer(self) -> None:
+        try:
+            super()._write_buffer()
+        except OSError:
+            self.on_broken_pipe()
+
+
+stdout = _Console(highlight=False)
+stderr = _Console(stderr=True, highlight=False)
 
 
 class TerminalProgress:

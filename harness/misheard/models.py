@@ -28,10 +28,7 @@ def resolve_model(option: str, model: str, revision: str | None, base: Path) -> 
     Raises InputError that names `option` where nothing is found.
     """
     if model.startswith(("/", "./", "../", "~")):
-        folder = (base / Path(model).expanduser()).resolve()
-        if not folder.is_dir():
-            raise InputError(f"{option}: there is no folder {folder}")
-        return str(folder)
+        return str(_folder(option, model, base))
     if "/" not in model:
         folder = models_dir() / model
         if not folder.is_dir():
@@ -43,6 +40,16 @@ def resolve_model(option: str, model: str, revision: str | None, base: Path) -> 
     if revision is None:
         raise InputError(f"{option}: {model} is a hub id: pin it with a revision (40 hex digits)")
     return model
+
+
+def _folder(option: str, model: str, base: Path) -> Path:
+    try:
+        folder = (base / Path(model).expanduser()).resolve()
+        if folder.is_dir():
+            return folder
+    except (ValueError, RuntimeError, OSError) as error:
+        raise InputError(f"{option}: {model!r} cannot be a folder ({type(error).__name__})") from error
+    raise InputError(f"{option}: there is no folder {folder}")
 
 
 def download_snapshot(option: str, model: str, revision: str, patterns: list[str]) -> str:

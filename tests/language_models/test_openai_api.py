@@ -458,3 +458,36 @@ def test_a_missing_key_is_named(server: ChatServer, monkeypatch: pytest.MonkeyPa
 def test_a_hanging_start_ends_in_time(server: ChatServer) -> None:
     server.default = hangs()
     assert "timeout" in no_start(server, timeout_seconds=0.3, max_attempts=1)
+
+
+def test_a_server_that_is_gone_ends_the_run_and_is_no_failure_of_the_items() -> None:
+    with serving() as chat:
+        model = started(chat, max_attempts=2)
+        chat.default = drops()
+    try:
+        with pytest.raises(BackendError, match=r"is gone.*--resume"):
+            list(model.complete([ChatRequest("k", (Message("user", PROMPT),))], SAMPLING))
+    finally:
+        model.close()
+
+
+def test_a_server_that_drops_one_request_but_lives_fails_that_request(server: ChatServer) -> None:
+    model = started(server, max_attempts=1)
+    server.script = [drops()]
+    try:
+        requests = [ChatRequest(key, (Message("user", PROMPT),)) for key in "ab"]
+        kinds = sorted(str(c.failure) for c in model.complete(requests, SAMPLING))
+    finally:
+        model.close()
+    assert kinds == ["None", "llm_error"]
+
+
+def test_absurd_token_counts_are_no_counts(server: ChatServer) -> None:
+    model = started(server)
+    server.script = [streams(chunk("yes", "stop"), usage(10**400, 2**40))]
+    try:
+        (completion,) = model.complete([ChatRequest("k", (Message("user", PROMPT),))], SAMPLING)
+    finally:
+        model.close()
+    assert completion.text == "yes"
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.journal import Batch
@@ -97,7 +98,8 @@ def answer(item: str, arm: Arm, key: str) -> dict[str, Any]:
 
 def outputs(*batches: Batch) -> Outputs:
     heard = recognized(row("a", 0, "one two"), row("a", 1, "three"), row("b", 0, "hive"), row("n", 0, "you"))
-    return read_outputs(ITEMS, PLAN, [one for one in heard if one is not None], ARMS, batches)
+    found = [one for one in heard if one is not None]
+    return read_outputs(ITEMS, PLAN, found, ARMS, batches, asks=False)
 
 
 def test_a_shared_completion_serves_both_arms_and_counts_its_time_once() -> None:
@@ -163,3 +165,10 @@ def test_without_audio_there_is_no_real_time_factor() -> None:
     found = summarise_timings(empty, [], [])
     assert found["rtf_inference"] is None
     assert found["rtf_end_to_end"] is None
+
+
+def test_a_question_without_an_answer_is_never_left_out_in_silence() -> None:
+    heard = recognized(row("a", 0, "one two"), row("a", 1, "three"), row("b", 0, "hive"), row("n", 0, ""))
+    found = [one for one in heard if one is not None]
+    with pytest.raises(IncompleteRunError, match="item a"):
+        read_outputs(ITEMS, PLAN, found, ARMS, [], asks=True)

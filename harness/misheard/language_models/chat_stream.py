@@ -6,6 +6,8 @@ from typing import Any
 LARGEST_TEXT = 2**20
 """Most characters of one answer that are kept; a longer one is refused."""
 
+_MOST_TOKENS = 2**31
+
 
 class MalformedReplyError(Exception):
     """A reply that does not have the form of the API. Its message holds nothing of the reply."""
@@ -63,4 +65,5 @@ class StreamedReply:
 
 def _count(value: Any) -> int | None:
     """Return a count of tokens, or None for anything that is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None

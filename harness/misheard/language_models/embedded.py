@@ -178,7 +178,12 @@ class EmbeddedModel:
         )
 
     def _check_decoding(self) -> None:
-        """Decode one token. Raises BackendError for an architecture that cannot be decoded here."""
+        """Decode one token. Raises BackendError for a model that cannot be asked or decoded here."""
+        try:
+            self._prompt(self._started(), ChatRequest("check", (Message("user", "Hello"),)))
+        except ItemFailedError as error:
+            self.close()
+            raise BackendError(f"language_model.model: {self._settings.model}: {error.detail}") from error
         try:
             self._generate([[min(self._started().end_tokens)]], 1)
         except Exception as error:

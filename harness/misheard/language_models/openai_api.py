@@ -24,6 +24,7 @@ from misheard.language_models.server_facts import ServerFacts, read_server_facts
 from misheard.language_models.settings import ApiSettings
 
 PROBE_TOKENS = 8
+_REACHABLE_SECONDS = 5.0
 PROBE = ChatRequest("probe", (Message("user", "Say yes."),))
 
 
@@ -137,6 +138,26 @@ class OpenAiModel:
         """Return whether GET /health beside the API answers 200; the client must be connected."""
         return self._running_loop().run(self._healthy())
 
+    def _check_reachable(self) -> None:
+        """Raise BackendError where nobody listens any more: the rest of the suite would fail with it."""
+        if not self._running_loop().run(self._reachable()):
+            raise BackendError(
+                f"language_model: {self._where()} is gone; start it again and go on with --resume"
+            )
+
+    async def _reachable(self) -> bool:
+        import openai
+
+        try:
+            await self._client.models.list(timeout=_REACHABLE_SECONDS)
+        except openai.APITimeoutError:
+            return True
+        except openai.APIConnectionError:
+            return False
+        except Exception:  # noqa: BLE001 - whatever it says, somebody answers
+            return True
+        return True
+
     def warm_up(self, sampling: Sampling) -> None:
         """Ask one question, so that caches and kernels of the server are warm."""
         for _ in self.complete([PROBE], Sampling(max_tokens=min(PROBE_TOKENS, sampling.max_tokens))):
@@ -177,6 +198,7 @@ class OpenAiModel:
                     raise outcome
                 if outcome.failure in {FailureKind.LLM_ERROR, FailureKind.TIMEOUT}:
                     self._check_alive()
+                    self._check_reachable()
                 yield outcome
         finally:
             asking.cancel()

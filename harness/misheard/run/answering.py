@@ -16,7 +16,7 @@ from misheard.metrics.base import Arm
 from misheard.run.context import FailedItem, RunContext
 from misheard.run.journal import Journal, read_batches
 from misheard.run.outputs import Recognized
-from misheard.stages.respond import Responder, completion_failure, completion_row
+from misheard.stages.respond import Responder, completion_failure, completion_row, is_passing
 
 PHASES = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
 """The order matters: a prompt that two arms share is run, and its time counted, in the first of them."""
@@ -28,14 +28,22 @@ def checked_model(context: RunContext) -> LanguageModel | None:
     What is wrong with it is found here, before hours of recognition. Raises BackendError.
     """
     settings = context.config.language_model
-    path = context.directory.respond
-    done = {batch.name for batch in read_batches(path)} if path.exists() else set()
-    if settings is None or not context.questions or {f"arm:{arm}" for arm in context.arms} <= done:
+    if settings is None or not context.questions or _is_answered(context):
         return None
     model = make_language_model(settings, logs=context.directory.logs, cpu=context.options.cpu)
     with contextlib.closing(model):
         model.check()
     return model
+
+
+def _is_answered(context: RunContext) -> bool:
+    """Whether the journal has every arm, and nothing in it that is worth asking again."""
+    path = context.directory.respond
+    batches = list(read_batches(path)) if path.exists() else []
+    arms = {f"arm:{arm}" for arm in context.arms} <= {batch.name for batch in batches}
+    # By key, so that a later attempt counts instead of an earlier one.
+    last = {row["key"]: row for batch in batches for row in batch.rows if "arm" not in row}
+    return arms and not any(map(is_passing, last.values()))
 
 
 def answer_suite(context: RunContext, model: LanguageModel, recognized: Sequence[Recognized]) -> None:
@@ -89,8 +97,6 @@ class _Phase:
 
     def run(self, transcripts: Mapping[str, str]) -> None:
         """Answer every transcript, then commit which completion answers which item."""
-        if f"arm:{self.arm}" in self.journal.committed:
-            return
         requests = {item: self._request(item, text) for item, text in transcripts.items()}
         owners = {request.key: item for item, request in reversed(requests.items())}
         # This phase's own completions are planned again and then skipped, so that a resumed run has the
@@ -101,8 +107,9 @@ class _Phase:
         for completions in self._ask(wanted):
             self.context.progress.advance(len(completions))
             self.context.failed_now(_failed([(owners[c.key], completion_row(c)) for c in completions]))
-        rows = [{"item": item, "arm": str(self.arm), "key": r.key} for item, r in requests.items()]
-        self.journal.commit(f"arm:{self.arm}", rows, {})
+        if f"arm:{self.arm}" not in self.journal.committed:
+            rows = [{"item": item, "arm": str(self.arm), "key": r.key} for item, r in requests.items()]
+            self.journal.commit(f"arm:{self.arm}", rows, {})
         done = self._completed(PHASES)
         self.context.phase_ended(_failed([(item, done[r.key]) for item, r in requests.items()]))
 
@@ -136,7 +143,9 @@ class _Phase:
             yield completions
 
     def _ask_server(self, requests: list[ChatRequest]) -> Iterator[Sequence[Completion]]:
-        pending = [r for r in requests if f"{self.arm}:request:{r.key}" not in self.journal.committed]
+        """Ask what has no answer yet, and again what failed because of the server and not of the request."""
+        done = self._completed([self.arm])
+        pending = [r for r in requests if r.key not in done or is_passing(done[r.key])]
         self.context.progress.advance(len(requests) - len(pending))
         if not pending:
             return

@@ -12,6 +12,18 @@ from misheard.suite.items import Item, ItemKind, Suite
 
 SCHEMA = "misheard/run/1"
 
+_STATE = {
+    "status": str,
+    "misheard": str,
+    "config": dict,
+    "suite": dict,
+    "system": dict,
+    "arms": list,
+    "versions": dict,
+    "invocations": list,
+}
+"""What `run.json` must hold, by type."""
+
 _OWN_NAMES = frozenset({"run.json", "journal"})
 
 
@@ -46,6 +58,10 @@ class RunDirectory:
         names = {entry.name for entry in root.iterdir()} if root.is_dir() else set()
         if resume and not names & _OWN_NAMES:
             raise InputError(f"--resume: {root} holds no run to resume")
+        if resume and "run.json" not in names and directory._has_work(names):
+            raise IncompleteRunError(
+                f"--resume {root}: has a journal and no run.json, so nobody knows what made it; start a new run"
+            )
         if names and not resume:
             raise InputError(f"--out {root}: is not empty; choose another, or add --resume to go on with it")
         try:
@@ -55,6 +71,10 @@ class RunDirectory:
             raise InputError(f"--out {root}: {error.strerror}") from error
         directory._take_lock()
         return directory
+
+    def _has_work(self, names: set[str]) -> bool:
+        """Whether more is here than a run that was killed before its `run.json` can have left."""
+        return self.plan.name in names or self.recognize.exists() or self.respond.exists()
 
     @classmethod
     def open(cls, root: Path) -> Self:
@@ -85,6 +105,9 @@ class RunDirectory:
             raise IncompleteRunError(f"{self.run_json}: cannot be read ({type(error).__name__})") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise IncompleteRunError(f"{self.run_json}: not written by this version of misheard")
+        wrong = [name for name, kind in _STATE.items() if not isinstance(data.get(name), kind)]
+        if wrong:
+            raise IncompleteRunError(f"{self.run_json}: {', '.join(wrong)} missing or damaged")
         return data
 
     def write_run(self, data: dict[str, Any]) -> None:
@@ -114,10 +137,11 @@ def read_suite(path: Path) -> Suite:
             primary_metrics=header["primary_metrics"],
             abstentions={language: tuple(p) for language, p in header["abstentions"].items()},
             gate_axes=tuple(header["gate_axes"]),
+            char_scripts=tuple(header["char_scripts"]) if "char_scripts" in header else None,
         )
     except FileNotFoundError as error:
         raise IncompleteRunError(f"{path}: missing; was the run started?") from error
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
         raise IncompleteRunError(f"{path}: damaged ({type(error).__name__})") from error
 
 
@@ -133,4 +157,5 @@ def _item(row: dict[str, Any]) -> Item:
         scripts=tuple(row["scripts"]),
         session=row["session"],
         conditions=row["conditions"],
+        entities=tuple(row.get("entities", ())),
     )

@@ -2,12 +2,14 @@
 
 The rows of a batch and then a commit line are written at once, flushed and fsynced. A batch without its
 commit line does not exist: readers stop before it, and whoever resumes cuts it off and runs the whole batch
-again, so that a rerun has the same batches as an unbroken run.
+again, so that a rerun has the same batches as an unbroken run. The commit line holds the hash of the rows, so
+that an edited journal is not taken for what was inferred.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,23 +30,49 @@ class Batch:
 
 
 def _scan(path: Path) -> Iterator[tuple[Batch, int]]:
-    """Yield each committed batch and the offset of the byte after it."""
+    """Yield each committed batch and the offset of the byte after it.
+
+    What a killed writer left at the end is passed over. Raises IncompleteRunError for damage before that:
+    a batch that is not what was committed, with others behind it.
+    """
     rows: list[dict[str, Any]] = []
-    offset = 0
+    digest, offset = hashlib.sha256(), 0
     with path.open("rb") as file:
         for line in file:
-            offset += len(line)
-            try:
-                record = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
-                record = None
-            if not isinstance(record, dict):
-                return
-            if _COMMIT in record:
-                yield Batch(record[_COMMIT], record["note"], tuple(rows)), offset
-                rows = []
-            else:
+            record = _parse(line)
+            if record is not None and _COMMIT not in record:
                 rows.append(record)
+                digest.update(line)
+            elif record is not None and _is_commit_of(record, rows, digest.hexdigest()):
+                yield Batch(record[_COMMIT], record["note"], tuple(rows)), file.tell()
+                rows, digest = [], hashlib.sha256()
+            elif any(_COMMIT in (_parse(later) or {}) for later in file):
+                raise IncompleteRunError(
+                    f"{path}: damaged after byte {offset}, with more behind it; bring back a copy, or cut the "
+                    "file there and go on with --resume"
+                )
+            else:
+                return
+            offset += len(line)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return the object of a whole line, None for anything else."""
+    try:
+        record = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _is_commit_of(record: dict[str, Any], rows: Sequence[dict[str, Any]], sha256: str) -> bool:
+    note = record.get("note")
+    return (
+        isinstance(record[_COMMIT], str)
+        and isinstance(note, dict)
+        and all(isinstance(value, int | float) for value in note.values())
+        and (record.get("rows"), record.get("sha256")) == (len(rows), sha256)
+    )
 
 
 def read_batches(path: Path) -> Iterator[Batch]:
@@ -62,6 +90,7 @@ class Journal:
     """A journal open for appending. What a killed writer left behind its last commit is cut off first."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self.committed: dict[str, Batch] = {}
         end = 0
         if path.exists():
@@ -75,10 +104,19 @@ class Journal:
     def commit(self, name: str, rows: Iterable[dict[str, Any]], note: dict[str, Any]) -> None:
         """Append a batch; when this returns, it survives a power cut."""
         batch = Batch(name, note, tuple(rows))
-        lines = [*map(canonical_json, batch.rows), canonical_json({_COMMIT: name, "note": note})]
-        self._file.write(("\n".join(lines) + "\n").encode("ascii"))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        lines = "".join(canonical_json(row) + "\n" for row in batch.rows).encode("ascii")
+        commit = {
+            _COMMIT: name,
+            "note": note,
+            "rows": len(batch.rows),
+            "sha256": hashlib.sha256(lines).hexdigest(),
+        }
+        try:
+            self._file.write(lines + canonical_json(commit).encode("ascii") + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
         self.committed[name] = batch
 
     def close(self) -> None:

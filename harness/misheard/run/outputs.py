@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm, ArmOutput
 from misheard.metrics.table import TIMING_COLUMNS
@@ -18,6 +19,7 @@ from misheard.run.plan import Plan, PlannedItem
 from misheard.stages.recognize import WindowOutcome, has_repetition, is_sparse, join_windows
 from misheard.stages.respond import completion_failure
 from misheard.suite.items import Item
+from misheard.text.languages import primary_subtag
 
 RECOGNITION_FLAGS = ("repetition", "token_limit", "sparse")
 ANSWER_FLAGS = ("answer_truncated", "answer_retried")
@@ -70,7 +72,8 @@ def _join(
     if failed is not None and failed.failure_kind is not None:
         return Recognized(None, Failure("recognize", failed.failure_kind, failed.failure_detail), seconds, {})
     windows = [outcome.transcript for outcome in outcomes if outcome.transcript is not None]
-    text = join_windows([window.text for window in windows], item.language or windows[0].language)
+    language = item.language or (windows[0].language if windows else None)
+    text = join_windows([window.text for window in windows], primary_subtag(language))
     flags = {
         "repetition": any(map(has_repetition, windows)),
         "token_limit": any(bool(window.token_limit) for window in windows),
@@ -88,8 +91,14 @@ def read_outputs(
     recognized: Sequence[Recognized],
     arms: Sequence[Arm],
     respond_batches: Iterable[Batch],
+    *,
+    asks: bool,
 ) -> Outputs:
-    """Return the outputs of every arm."""
+    """Return the outputs of every arm; `asks` says that a language model answers the questions.
+
+    Raises IncompleteRunError for an item that has neither an output nor a failure: nothing is left out in
+    silence.
+    """
     completions: dict[str, dict[str, Any]] = {}
     answers: dict[tuple[str, str], str] = {}
     owner: dict[str, str] = {}
@@ -104,13 +113,21 @@ def read_outputs(
     for index, (item, planned, heard) in enumerate(zip(items, plan.items, recognized, strict=True)):
         for arm, builder in builders.items():
             key = answers.get((str(arm), item.id))
-            completion = None if key is None else completions[key]
+            completion = None if key is None else completions.get(key)
+            if asks and completion is None and _must_answer(item, arm, heard):
+                raise IncompleteRunError(
+                    f"item {item.id} has no answer in the {arm} arm; go on with --resume"
+                )
             builder.add(index, item, planned, heard, completion, fresh=key is None or owner[key] == str(arm))
     return Outputs(
         {arm: tuple(builder.outputs) for arm, builder in builders.items()},
         {arm: builder.timings for arm, builder in builders.items()},
         {arm: builder.flags for arm, builder in builders.items()},
     )
+
+
+def _must_answer(item: Item, arm: Arm, heard: Recognized) -> bool:
+    return item.reference_answer is not None and (arm is not Arm.AUDIO or heard.transcript is not None)
 
 
 class _ArmBuilder:

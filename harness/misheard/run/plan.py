@@ -5,6 +5,7 @@ repeatable: the same plan gives the same transcripts on the next machine, and a 
 it started with.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.suite.fingerprint import item_sha256, suite_sha256
 from misheard.suite.items import Item, Suite
+from misheard.text.languages import whisper_code
 
 _VERSION = 1
 
@@ -41,6 +43,18 @@ class PlannedItem:
     subtype: str | None = None
     mixdown: str | None = None
     failure: Failure | None = None
+
+    def is_of(self, item: Item) -> bool:
+        """Whether this was planned for the item as it is, truth included."""
+        content = self.audio_sha256
+        if content is None and self.failure is not None:
+            content = _failed_content(self.failure.kind)
+        return content is not None and self.sha256 == item_sha256(item, content)
+
+
+def _failed_content(kind: FailureKind) -> str:
+    """Return what stands for the recording in the hash of an item that cannot be decoded."""
+    return f"failed:{kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +124,18 @@ def _plan_item(
         audio = decode(item)
     except ItemFailedError as error:
         undecodable = Failure("recognize", error.kind, error.detail)
-        return PlannedItem(item.id, item_sha256(item, f"failed:{error.kind}"), failure=undecodable), []
+        return PlannedItem(item.id, item_sha256(item, _failed_content(error.kind)), failure=undecodable), []
     sha256 = item_sha256(item, audio.sha256)
     failure: Failure | None = None
     windows: list[PlannedWindow] = []
-    if supports(item.language):
+    if supports(whisper_code(item.language)):
         for index, (start, end) in enumerate(cut(audio.samples)):
             part = audio.samples[start:end]
             content = sha256_json([audio.sha256, start, end])
             active = speech_active_seconds(part)
             windows.append(PlannedWindow(item.id, index, start, end, content, active, -1))
     else:
-        detail = f"the recognizer cannot be told to expect {item.language}"
+        detail = f"the recognizer does not know the language {item.language}"
         failure = Failure("recognize", FailureKind.UNSUPPORTED_LANGUAGE, detail)
     info = audio.info
     planned = PlannedItem(
@@ -138,27 +152,41 @@ def _plan_item(
     return planned, windows
 
 
+def check_plan(plan: Plan, suite: Suite) -> None:
+    """Raise IncompleteRunError that names the items unless the plan was made for the suite as it is."""
+    ids = [item.id for item in suite.items]
+    planned = [item.id for item in plan.items]
+    changed = [i.id for i, p in zip(suite.items, plan.items, strict=False) if i.id == p.id and not p.is_of(i)]
+    if ids != planned or changed or suite_sha256(suite, [i.sha256 for i in plan.items]) != plan.suite_sha256:
+        names = ", ".join(changed[:20] or sorted(set(ids) ^ set(planned))[:20]) or "its header or order"
+        raise IncompleteRunError(f"the suite is not the one that the run planned: {names}; run it anew")
+
+
 def write_plan(path: Path, plan: Plan) -> None:
     """Write `plan.jsonl`: a header line, a line per item, a line per window."""
+    rows: list[dict[str, Any]] = [{"kind": "item", **asdict(item)} for item in plan.items]
+    rows.extend({"kind": "window", **asdict(window)} for window in plan.windows)
+    lines = "".join(canonical_json(row) + "\n" for row in rows)
     header = {
         "kind": "plan",
         "version": _VERSION,
         "suite": plan.suite_sha256,
         "batch_size": plan.batch_size,
+        "sha256": hashlib.sha256(lines.encode("ascii")).hexdigest(),
     }
-    rows: list[dict[str, Any]] = [header]
-    rows.extend({"kind": "item", **asdict(item)} for item in plan.items)
-    rows.extend({"kind": "window", **asdict(window)} for window in plan.windows)
-    write_atomic(path, "".join(canonical_json(row) + "\n" for row in rows))
+    write_atomic(path, canonical_json(header) + "\n" + lines)
 
 
 def read_plan(path: Path) -> Plan:
     """Read `plan.jsonl`. Raises IncompleteRunError where it is missing or not a plan of this version."""
     try:
-        rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
-        header = rows[0]
+        first, _, lines = path.read_text("ascii").partition("\n")
+        header = json.loads(first)
         if header["kind"] != "plan" or header["version"] != _VERSION:
             raise IncompleteRunError(f"{path}: not a batch plan of version {_VERSION}")
+        if header["sha256"] != hashlib.sha256(lines.encode("ascii")).hexdigest():
+            raise IncompleteRunError(f"{path}: is not as it was written; bring back a copy, or run anew")
+        rows = [json.loads(line) for line in lines.splitlines()]
         return Plan(
             header["suite"],
             header["batch_size"],

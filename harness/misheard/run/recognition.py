@@ -19,6 +19,7 @@ from misheard.run.resolve import local_recognizer
 from misheard.run.telemetry import Clock
 from misheard.stages.recognize import WindowOutcome, recognize_batch
 from misheard.suite.items import Item
+from misheard.text.languages import whisper_code
 
 
 def recognize_suite(context: RunContext) -> tuple[Plan, list[Recognized]]:
@@ -182,7 +183,7 @@ def _window(planned: PlannedWindow, item: Item, audio_sha256: str | None, store:
     if audio.sha256 != audio_sha256:
         detail = "the recording changed since the batch plan was made"
         raise ItemFailedError(FailureKind.AUDIO_UNDECODABLE, detail)
-    return AudioWindow(audio.samples[planned.start : planned.end], item.language)
+    return AudioWindow(audio.samples[planned.start : planned.end], whisper_code(item.language))
 
 
 def _failed(batch: tuple[PlannedWindow, ...], outcomes: list[WindowOutcome]) -> list[FailedItem]:

@@ -16,6 +16,7 @@ from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.journal import read_batches
 from misheard.run.progress import Progress
 from misheard.run.recognition import recognize_suite
+from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, score_run, scoring_settings
 from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
 from misheard.stages.prompts import load_prompt
@@ -77,7 +78,7 @@ def _begin(config: RunConfig, options: RunOptions, suite: Suite, directory: RunD
     state: dict[str, Any] = {
         "status": "running",
         "misheard": misheard.__version__,
-        "config": config.model_dump(mode="json"),
+        "config": public_config(config),
         "suite": {
             "name": suite.name,
             "version": suite.version,

@@ -6,8 +6,9 @@ from typing import Any
 
 from misheard.canonical import sha256_json
 from misheard.config import RunConfig, parse_config
-from misheard.errors import IncompleteRunError
+from misheard.errors import IncompleteRunError, RunAbortedError
 from misheard.metrics.base import Arm, Family
+from misheard.metrics.content import suite_content
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.metrics.response import load_scorer
 from misheard.metrics.scoring import FailurePolicy, count_run
@@ -16,8 +17,8 @@ from misheard.report.build import build_report
 from misheard.report.files import write_report_files
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import read_batches
-from misheard.run.outputs import Recognized, read_outputs, read_recognized
-from misheard.run.plan import Plan, read_plan
+from misheard.run.outputs import Outputs, Recognized, read_outputs, read_recognized
+from misheard.run.plan import Plan, check_plan, read_plan
 from misheard.run.timings import summarise_timings
 from misheard.suite.items import Suite
 
@@ -41,14 +42,19 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     run = directory.read_run()
     config = parse_config(str(directory.run_json), run["config"], overrides)
     suite, plan = read_suite(directory.suite), read_plan(directory.plan)
-    arms = tuple(Arm(arm) for arm in run["arms"])
+    check_plan(plan, suite)
+    arms = _arms(directory, run["arms"])
     recognized = _complete(suite, plan, directory)
     respond = list(read_batches(directory.respond)) if directory.respond.exists() else []
-    _check_arms(suite, arms, {batch.name for batch in respond})
-    outputs = read_outputs(suite.items, plan, recognized, arms, respond)
+    asks = config.language_model is not None and any(i.reference_answer is not None for i in suite.items)
+    if asks:
+        _check_answered(directory, arms, {batch.name for batch in respond})
+    outputs = read_outputs(suite.items, plan, recognized, arms, respond, asks=asks)
+    _check_policy(config, suite, outputs)
     settings = scoring_settings(config)
     policy: FailurePolicy = "worst" if config.on_failure == "worst" else "exclude"
-    active = families(settings, suite.abstentions)
+    content = suite_content(suite)
+    active = families(settings, suite.abstentions, content)
     table = count_run(
         suite.items,
         [item.sha256 for item in plan.items],
@@ -58,7 +64,7 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
         active,
         policy,
     )
-    scorer = scorer_description(settings, suite.abstentions)
+    scorer = scorer_description(settings, suite.abstentions, content)
     scorer["on_failure"] = policy
     report = build_report(
         table,
@@ -95,9 +101,36 @@ def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recogni
     return recognized
 
 
-def _check_arms(suite: Suite, arms: Sequence[Arm], committed: set[str]) -> None:
-    if not any(item.reference_answer is not None for item in suite.items):
-        return
-    for arm in arms:
-        if arms != (Arm.AUDIO,) and f"arm:{arm}" not in committed:
-            raise IncompleteRunError(f"the {arm} arm is not answered yet; go on with --resume")
+def _arms(directory: RunDirectory, names: Sequence[object]) -> tuple[Arm, ...]:
+    try:
+        return tuple(Arm(str(name)) for name in names)
+    except ValueError as error:
+        raise IncompleteRunError(f"{directory.run_json}: arms damaged") from error
+
+
+def _check_answered(directory: RunDirectory, arms: Sequence[Arm], committed: set[str]) -> None:
+    """Raise IncompleteRunError unless the journal answers exactly the arms of the run."""
+    answered = {name.removeprefix("arm:") for name in committed if name.startswith("arm:")}
+    missing = [str(arm) for arm in arms if arm not in answered]
+    if missing:
+        raise IncompleteRunError(
+            f"{directory.root}: not answered yet in the arms {', '.join(missing)}; "
+            f"go on with misheard run … --out {directory.root} --resume"
+        )
+    if answered - {str(arm) for arm in arms}:
+        raise IncompleteRunError(f"{directory.run_json}: lacks arms that the journal has")
+
+
+def _check_policy(config: RunConfig, suite: Suite, outputs: Outputs) -> None:
+    """Raise RunAbortedError where an item failed and the policy is to write no report then."""
+    failed = {
+        item.id
+        for arm in outputs.arms.values()
+        for item, output in zip(suite.items, arm, strict=True)
+        if output.failure is not None
+    }
+    if failed and config.on_failure == "abort":
+        names = ", ".join(sorted(failed)[:20])
+        raise RunAbortedError(
+            f"{len(failed)} failed items, no report is written (--on-failure abort): {names}"
+        )

@@ -50,6 +50,11 @@ def completion_row(completion: Completion) -> dict[str, Any]:
     return row
 
 
+def is_passing(row: Mapping[str, Any]) -> bool:
+    """Whether a completion of the journal failed in a way that another attempt may mend."""
+    return row["failure"] in {FailureKind.TIMEOUT, FailureKind.LLM_ERROR}
+
+
 def completion_failure(row: Mapping[str, Any]) -> Failure | None:
     """Return why a completion of the journal failed, or None."""
     if row["failure"] is None:

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from misheard.audio.files import open_regular
+from misheard.strict_yaml import RefusedError, StrictLoader
 from misheard.suite.problems import Problems, shown
 
 MAX_JSONL_BYTES = 512 << 20
@@ -15,7 +16,6 @@ MAX_JSON_BYTES = 64 << 20
 MAX_YAML_BYTES = 256 << 10
 MAX_LINE_BYTES = 1 << 20
 
-_MAX_YAML_DEPTH = 20
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -73,7 +73,7 @@ def read_yaml(path: Path, problems: Problems) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path.name}:{mark.line + 1}" if mark is not None else path.name
-        detail = str(error) if isinstance(error, _RefusedError) else "not valid YAML"
+        detail = str(error) if isinstance(error, RefusedError) else "not valid YAML"
         problems.add(place, detail)
         return None
     if value is None:
@@ -81,42 +81,10 @@ def read_yaml(path: Path, problems: Problems) -> Any:
     return value
 
 
-class _RefusedError(yaml.YAMLError):
-    """Valid YAML that a suite may not use."""
-
-    def __init__(self, what: str, mark: Any) -> None:
-        super().__init__(what)
-        self.problem_mark = mark
-
-
-class _TextLoader(yaml.SafeLoader):
-    """A safe loader without implicit types, tags, aliases, duplicate keys and deep nesting."""
+class _TextLoader(StrictLoader):
+    """A strict loader without implicit types."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (a class attribute of PyYAML)
-    depth = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise _RefusedError("anchors and aliases are not allowed", event.start_mark)
-        if event.tag is not None:
-            raise _RefusedError("tags are not allowed", event.start_mark)
-        if self.depth >= _MAX_YAML_DEPTH:
-            raise _RefusedError("nested too deeply", event.start_mark)
-        self.depth += 1
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _RefusedError("a key is not text", key.start_mark)
-            if key.value in seen:
-                raise _RefusedError(f"the key {shown(key.value)} appears twice", key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
 
     def construct_scalar(self, node: Any) -> Any:
         # `key:` without a value
