@@ -64,6 +64,7 @@ def test_rates_of_a_small_corpus_by_hand():
     # edits 1S + 1D, 2I, 1I over 4 + 1 + 0 words; item rates 1/2 and 2
     assert named_rates(family, rows) == {
         "wer": pytest.approx(5 / 5),
+        "wer_bounded": pytest.approx(5 / 7),
         "wer_mean": pytest.approx((0.5 + 2) / 2),
         "wer_substitution_rate": pytest.approx(1 / 5),
         "wer_deletion_rate": pytest.approx(1 / 5),
@@ -73,7 +74,10 @@ def test_rates_of_a_small_corpus_by_hand():
 
 
 def test_rates_without_reference_units_are_undefined():
-    assert set(named_rates(cer("nfc"), [heard("", "x")]).values()) == {None}
+    only_heard = named_rates(cer("nfc"), [heard("", "x")])
+    assert only_heard.pop("cer_bounded") == 1.0
+    assert set(only_heard.values()) == {None}
+    assert set(named_rates(cer("nfc"), [heard("", "")]).values()) == {None}
     assert set(named_rates(cer("nfc"), []).values()) == {None}
 
 

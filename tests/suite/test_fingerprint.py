@@ -22,6 +22,7 @@ SUITE = Suite("s", "1", Path("/somewhere"), {"noise": ("clean",)}, (ITEM,))
         {"kind": ItemKind.NON_SPEECH},
         {"reference_answer": ""},
         {"fact": ("d", "e")},
+        {"entities": ("c",)},
         {"language": "en"},
         {"scripts": ("Latn",)},
         {"session": "s"},
@@ -51,10 +52,17 @@ def test_place_and_order_of_conditions_change_nothing() -> None:
         {"primary_metrics": {"en": "wer"}},
         {"abstentions": {"en": ("no idea",)}},
         {"gate_axes": ("noise",)},
+        {"char_scripts": ("Deva",)},
+        {"char_scripts": ()},
     ],
 )
 def test_an_edit_of_the_header_changes_the_suite(change: dict[str, Any]) -> None:
     assert suite_sha256(replace(SUITE, **change), ["x"]) != suite_sha256(SUITE, ["x"])
+
+
+def test_what_older_suites_could_not_say_leaves_their_fingerprints_alone() -> None:
+    assert "entities" not in replace(ITEM, entities=()).truth()
+    assert "char_scripts" not in replace(SUITE, char_scripts=None).header()
 
 
 def test_items_and_their_order_change_the_suite() -> None:

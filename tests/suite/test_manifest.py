@@ -30,6 +30,7 @@ gate_axes: [noise]
 primary: {en: wer, no: cer}
 abstentions:
   en: [I don't know, "no idea"]
+char_scripts: [Deva]
 """
 
 SPEECH = {"id": "q01", "audio": "clips/q01.wav", "reference": "what is two plus two"}
@@ -66,7 +67,14 @@ def only_problem(folder: Path, item: Any, header: str = HEADER) -> str:
 def test_the_canonical_form(folder: Path) -> None:
     write(
         folder,
-        {**SPEECH, "reference_answer": "Four.", "fact": ["4", "four"], "session": "anna", "kind": None},
+        {
+            **SPEECH,
+            "reference_answer": "Four.",
+            "fact": ["4", "four"],
+            "session": "anna",
+            "kind": None,
+            "entities": ["Two", "plus two"],
+        },
         {
             "id": "q02",
             "audio": "./clips//q02.wav",
@@ -88,6 +96,8 @@ def test_the_canonical_form(folder: Path) -> None:
     assert first.kind is ItemKind.SPEECH
     assert (first.reference_answer, first.fact, first.session) == ("Four.", ("4", "four"), "anna")
     assert (first.language, first.scripts) == ("en", ("Latn",))
+    assert (first.entities, second.entities) == (("Two", "plus two"), ())
+    assert suite.char_scripts == ("Deva",)
     assert dict(first.conditions) == {"language": "en", "noise": "clean"}
     assert second.audio == "clips/q02.wav"
     assert second.reference == " hva er to "
@@ -166,9 +176,19 @@ def test_line_separators_inside_text_do_not_end_a_line(folder: Path) -> None:
         ({"fact": [4]}, "fact must be text, not a number"),
         ({"fact": [None]}, "fact must be text, not null"),
         ({"fact": ["four", " "]}, "fact holds an empty text"),
+        ({"entities": "two"}, "entities must be a list of texts, not text"),
+        ({"entities": ["two", ""]}, "entities holds an empty text"),
+        ({"entities": ["two", "three"]}, "entities[1] is not said in the reference"),
+        ({"entities": ["tw"]}, "entities[0] is not said in the reference"),
+        ({"entities": ["TWO PLUS"]}, None),
+        ({"entities": ["2"]}, None),
+        ({"kind": "non_speech", "reference": "", "entities": ["two"]}, "entities must be left out"),
         ({"language": "english language"}, "language is not a language tag"),
         ({"language": "de"}, "language 'de' is no declared value of the axis language"),
         ({"scripts": ["latin"]}, "scripts holds something that is not a script code"),
+        ({"scripts": ["Latin"]}, "scripts holds something that is not a script code"),
+        ({"scripts": ["Latm"]}, "scripts: script 'Latm' is not known"),
+        ({"scripts": ["Jpan"]}, None),
         ({"session": ""}, "session must be one line"),
         ({"session": "a\nb"}, "session must be one line"),
         ({"conditions": ["clean"]}, "conditions must be an object, not a list"),
@@ -286,6 +306,8 @@ def test_a_suite_without_items(folder: Path) -> None:
         ("name: a\nversion: 1\ngate_axes: [mic]\n", "gate_axes names the undeclared axis 'mic'"),
         ("name: a\nversion: 1\nprimary: {english: wer}\n", "primary has the key 'english'"),
         ("name: a\nversion: 1\nabstentions: {en: no}\n", "abstentions.en must be a list of texts, not text"),
+        ("name: a\nversion: 1\nchar_scripts: Deva\n", "char_scripts must be a list of texts, not text"),
+        ("name: a\nversion: 1\nchar_scripts: [hindi]\n", "char_scripts holds something that is not a script"),
         ("name: a\nversion: 1\ndefaults: en\n", "defaults must be an object"),
         ("name: a\nversion: 1\ndefaults: {id: q}\n", "suite.yaml defaults: unknown field 'id'"),
         ("name: a\nversion: 1\ndefaults: {kind: noise}\n", "suite.yaml defaults: kind is not"),

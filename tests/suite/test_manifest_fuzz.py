@@ -22,7 +22,7 @@ values = st.recursive(
     max_leaves=6,
 )
 field_names = st.sampled_from(
-    ["id", "audio", "wav", "reference", "kind", "fact", "language", "scripts", "session"]
+    ["id", "audio", "wav", "reference", "kind", "fact", "language", "scripts", "session", "entities"]
 )
 records = st.dictionaries(field_names | st.just("conditions") | st.text(max_size=4), values, max_size=8)
 

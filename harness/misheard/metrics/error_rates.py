@@ -1,8 +1,10 @@
 """Families `wer` and `cer`: word and character error rates of recognition.
 
 Edits are counted by `misheard_kernels.edit_counts`: unit-cost Levenshtein and, among minimal alignments, the
-fewest substitutions. The corpus rate is the sum of edits over the sum of reference units; it may exceed 1. An
-item with an empty reference has no rate of its own, and its insertions still pool.
+fewest substitutions. The corpus rate is the sum of edits over the sum of reference units; it may exceed 1.
+The bounded rate divides by the sum of reference or of hypothesis units, whichever is larger: at most 1 for
+one item, and at most 2 over several, where what one lacks another has too much of. An item with an empty
+reference has no rate of its own, and its insertions still pool.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
+from misheard.metrics.texts import has_transcript, normalised_texts
 from misheard.text.interning import TokenPairs, char_pairs, word_pairs
 from misheard.text.profiles import profile_named
-from misheard.text.tokenisers import CHARS, WORDS, Tokeniser
 from misheard_kernels import edit_counts
 
 COLUMNS = (
@@ -24,10 +26,11 @@ COLUMNS = (
     "item_rates",
     "items_with_rate",
 )
-_SUBSTITUTIONS, _DELETIONS, _INSERTIONS, _, _UNITS, _ITEM_RATES, _ITEMS_WITH_RATE = range(len(COLUMNS))
+_SUBSTITUTIONS, _DELETIONS, _INSERTIONS, _HITS, _UNITS, _ITEM_RATES, _ITEMS_WITH_RATE = range(len(COLUMNS))
 _EDITS = [_SUBSTITUTIONS, _DELETIONS, _INSERTIONS]
+_HYPOTHESIS_UNITS = [_SUBSTITUTIONS, _INSERTIONS, _HITS]
 
-_Encoder = Callable[[Sequence[str], Sequence[str]], TokenPairs]
+Encoder = Callable[[Sequence[str], Sequence[str]], TokenPairs]
 
 
 class ErrorRates:
@@ -37,9 +40,8 @@ class ErrorRates:
     arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
 
-    def __init__(self, name: str, unit: str, tokeniser: Tokeniser, encode: _Encoder, profile: str) -> None:
+    def __init__(self, name: str, unit: str, encode: Encoder, profile: str) -> None:
         self.name = name
-        self.tokeniser = tokeniser
         self.rates: tuple[Rate, ...] = _rates(name, unit)
         self._encode = encode
         self._profile = profile_named(profile)
@@ -47,22 +49,20 @@ class ErrorRates:
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
         """Count every speech row that has a transcript."""
         values = np.zeros((len(rows), len(COLUMNS)))
-        present = np.array([row.item.is_speech and row.output.transcript is not None for row in rows], bool)
+        present = has_transcript(rows)
         counted = [row for row, is_present in zip(rows, present, strict=True) if is_present]
-        references = [self._profile.apply(row.item.reference) for row in counted]
-        hypotheses = [self._profile.apply(row.output.transcript or "") for row in counted]
-        values[present] = _item_counts(self._encode(references, hypotheses))
+        values[present] = _item_counts(self._encode(*normalised_texts(counted, self._profile)))
         return Counts(values, present)
 
 
 def wer(profile: str) -> ErrorRates:
     """Return the family of word error rates under a normalisation profile."""
-    return ErrorRates("wer", "word", WORDS, word_pairs, profile)
+    return ErrorRates("wer", "word", word_pairs, profile)
 
 
 def cer(profile: str) -> ErrorRates:
     """Return the family of character error rates under a normalisation profile."""
-    return ErrorRates("cer", "character", CHARS, char_pairs, profile)
+    return ErrorRates("cer", "character", char_pairs, profile)
 
 
 def item_rates(counts: Counts) -> FloatArray:
@@ -84,6 +84,11 @@ def _item_counts(pairs: TokenPairs) -> FloatArray:
     return values
 
 
+def _bounded(sums: FloatArray) -> FloatArray:
+    longer = np.maximum(sums[..., _UNITS], sums[..., _HYPOTHESIS_UNITS].sum(axis=-1))
+    return divide(sums[..., _EDITS].sum(axis=-1), longer)
+
+
 def _rates(name: str, unit: str) -> tuple[Rate, ...]:
     def share(suffix: str, what: str, column: int) -> Rate:
         return Rate(
@@ -99,6 +104,12 @@ def _rates(name: str, unit: str) -> tuple[Rate, ...]:
             f"{unit} error rate: sum of edits / sum of reference {unit}s",
             "lower",
             lambda sums: divide(sums[..., _EDITS].sum(axis=-1), sums[..., _UNITS]),
+        ),
+        Rate(
+            f"{name}_bounded",
+            f"sum of edits / the larger of the sums of reference and of hypothesis {unit}s",
+            "lower",
+            _bounded,
         ),
         Rate(
             f"{name}_mean",

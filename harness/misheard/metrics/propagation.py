@@ -49,7 +49,7 @@ class Propagation:
             return None
         before, after = self._quality(row.item, baseline), self._quality(row.item, output)
         failed = baseline.failure is not None or output.failure is not None
-        agreement = 0.0 if failed else self._quality.overlap(baseline.answer, output.answer)
+        agreement = 0.0 if failed else self._quality.overlap(row.item, baseline.answer, output.answer)
         flipped = failed or baseline.answer != output.answer
         drop = before - after
         return (before, after, drop > TOLERANCE, drop < -TOLERANCE, agreement, flipped, 1.0)

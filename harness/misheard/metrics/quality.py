@@ -34,16 +34,19 @@ class AnswerQuality:
         if output.failure is not None or output.answer is None or item.reference_answer is None:
             return 0.0
         if self._scorer is None:
-            return self.overlap(item.reference_answer, output.answer)
+            return self.overlap(item, item.reference_answer, output.answer)
         return _checked_score(self._scorer, item.id, item.reference_answer, output.answer)
 
-    def overlap(self, first: str, second: str) -> float:
-        """Return the word-overlap F1 of two texts after the profile."""
-        return word_overlap_f1(words(self._profile.apply(first)), words(self._profile.apply(second)))
+    def overlap(self, item: Item, first: str, second: str) -> float:
+        """Return the word-overlap F1 of two answers about an item, after the profile."""
+        return word_overlap_f1(words(self._normalised(item, first)), words(self._normalised(item, second)))
 
-    def equal(self, first: str, second: str) -> bool:
-        """Return whether two texts are the same after the profile."""
-        return self._profile.apply(first) == self._profile.apply(second)
+    def equal(self, item: Item, first: str, second: str) -> bool:
+        """Return whether two answers about an item are the same after the profile."""
+        return self._normalised(item, first) == self._normalised(item, second)
+
+    def _normalised(self, item: Item, text: str) -> str:
+        return self._profile.apply(text, item.language)
 
 
 def word_overlap_f1(first: list[str], second: list[str]) -> float:

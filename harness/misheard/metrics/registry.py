@@ -12,20 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_file
+from misheard.metrics import points_of_interest
 from misheard.metrics.answer_class import AnswerClass
 from misheard.metrics.base import Family
+from misheard.metrics.bursts import Bursts
+from misheard.metrics.compounds import Compounds
+from misheard.metrics.content import SuiteContent
+from misheard.metrics.entities import Entities
+from misheard.metrics.error_categories import ErrorCategories
 from misheard.metrics.error_rates import cer, wer
+from misheard.metrics.information import Information
+from misheard.metrics.mixed_error_rate import mer, one_script
 from misheard.metrics.non_speech import NonSpeech
 from misheard.metrics.propagation import Propagation
 from misheard.metrics.quality import AnswerQuality, Scorer
 from misheard.metrics.response import Response
+from misheard.metrics.script_mismatch import ScriptMismatch
+from misheard.metrics.transcripts import Transcripts
 from misheard.text.numerals import TEXT2NUM_VERSION
 from misheard.text.profiles import profile_named
-from misheard.text.tokenisers import CHARS, WORDS
+from misheard.text.scripts import regex_version
+from misheard.text.tokenisers import CHARS, WORDS, mixed_tokeniser, words
 
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 
 WORD_OVERLAP = "word_overlap_f1"
+NO_CONTENT = SuiteContent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +56,26 @@ class ScoringSettings:
     response_scorer_name: str = WORD_OVERLAP
 
 
-def families(settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]]) -> tuple[Family, ...]:
+def families(
+    settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]], content: SuiteContent = NO_CONTENT
+) -> tuple[Family, ...]:
     """Return every family, in the order of reports. Raises InputError for a profile that does not exist.
 
-    `abstentions` are the suite's, per language.
+    `abstentions` are the suite's, per language; `content` says what else it has to score.
     """
     quality = AnswerQuality(settings.profile, settings.response_scorer)
+    in_words = Transcripts(settings.profile, words)
     return (
         wer(settings.profile),
         cer(settings.profile),
+        *_mixed_families(settings.profile, content),
+        *_entity_families(content, in_words),
+        points_of_interest.numbers(in_words),
+        *((ScriptMismatch(),) if content.scripts else ()),
+        Information(in_words),
+        ErrorCategories(in_words),
+        Bursts(in_words),
+        Compounds(in_words),
         Response(quality),
         AnswerClass(abstentions),
         Propagation(quality),
@@ -60,19 +83,39 @@ def families(settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]]
     )
 
 
-def scorer_description(settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _mixed_families(profile: str, content: SuiteContent) -> tuple[Family, ...]:
+    if not content.mixed:
+        return ()
+    in_mixed = Transcripts(profile, mixed_tokeniser(content.char_scripts).split)
+    return (
+        mer(profile, content.char_scripts),
+        *(one_script(profile, script, content.char_scripts) for script in content.scored_alone),
+        *(points_of_interest.script_words(script, in_mixed) for script in content.scored_by_word),
+    )
+
+
+def _entity_families(content: SuiteContent, in_words: Transcripts) -> tuple[Family, ...]:
+    return (Entities(), points_of_interest.entities(in_words)) if content.entities else ()
+
+
+def scorer_description(
+    settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]], content: SuiteContent = NO_CONTENT
+) -> dict[str, Any]:
     """Return all that decides the counts as JSON values; its sha256 is the scorer's fingerprint."""
+    mixed = [mixed_tokeniser(content.char_scripts)] if content.mixed else []
     profile, fixed = profile_named(settings.profile), profile_named("nfc")
     return {
         "version": SCORER_VERSION,
         "profiles": {entry.name: entry.version for entry in (profile, fixed)},
         "profile": profile.name,
-        "tokenisers": {entry.name: entry.version for entry in (WORDS, CHARS)},
+        "tokenisers": {entry.name: entry.version for entry in (WORDS, CHARS, *mixed)},
+        "content": content.as_json(),
         "response_scorer": settings.response_scorer_name,
         "response_scorer_source_sha256": _source_sha256(settings.response_scorer),
         "abstentions": {tag: list(phrases) for tag, phrases in abstentions.items()},
         "text2num": TEXT2NUM_VERSION,
         "unicode": unicodedata.unidata_version,
+        "regex": regex_version(),
     }
 
 

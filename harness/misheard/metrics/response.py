@@ -50,7 +50,7 @@ class Response:
             if reference is None or answer is None:
                 continue
             present[index] = True
-            exact = row.output.failure is None and self._quality.equal(reference, answer)
+            exact = row.output.failure is None and self._quality.equal(row.item, reference, answer)
             values[index] = (self._quality(row.item, row.output), exact, 1.0)
         return Counts(values, present)
 

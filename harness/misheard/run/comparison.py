@@ -5,7 +5,8 @@ from typing import Any
 
 from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.metrics.base import Family
-from misheard.metrics.registry import ScoringSettings, families
+from misheard.metrics.content import SuiteContent
+from misheard.metrics.registry import SCORER_VERSION, ScoringSettings, families
 from misheard.metrics.table import CountTable
 from misheard.report.comparison import build_comparison
 from misheard.report.files import read_items_parquet, read_report
@@ -39,7 +40,12 @@ def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
 
 def _counts(path: Path, report: dict[str, Any]) -> tuple[tuple[Family, ...], CountTable]:
     scorer = report["scorer"]
-    active = families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"])
+    if scorer.get("version") != SCORER_VERSION:
+        raise NotComparableError(
+            f"{path}: was scored by another version of misheard; score it again: misheard score {path}"
+        )
+    content = SuiteContent.from_json(scorer["content"])
+    active = families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"], content)
     return active, read_items_parquet(path / "items.parquet", active)
 
 

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from misheard.errors import InputError
 from misheard.suite.fields import LANGUAGE, SCRIPT, Fields
 from misheard.suite.items import ItemKind
 from misheard.suite.problems import Problems, shown, suggestion
+from misheard.text.scripts import expanded_scripts
 
-_FIELDS = ("name", "version", "defaults", "conditions", "gate_axes", "primary", "abstentions")
+_FIELDS = ("name", "version", "defaults", "conditions", "gate_axes", "primary", "abstentions", "char_scripts")
 _DEFAULT_FIELDS = ("kind", "language", "scripts", "session", "conditions")
 _AXIS = re.compile(r"[a-z][a-z0-9_]{0,39}")
 KIND = re.compile("|".join(ItemKind))
@@ -40,6 +42,7 @@ class Header:
     gate_axes: tuple[str, ...] = ()
     primary_metrics: Mapping[str, str] = field(default_factory=dict)
     abstentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    char_scripts: tuple[str, ...] | None = None
 
 
 def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> Header:
@@ -67,6 +70,7 @@ def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> He
         gate_axes=gate_axes,
         primary_metrics=primary,
         abstentions=abstentions,
+        char_scripts=_scripts(fields, "char_scripts"),
     )
 
 
@@ -81,10 +85,20 @@ def read_shared(fields: Fields, axes: Mapping[str, tuple[str, ...]]) -> Shared:
     return Shared(
         kind=None if kind is None else ItemKind(kind),
         language=fields.code("language", LANGUAGE, LANGUAGE_EXAMPLE),
-        scripts=fields.codes("scripts", SCRIPT, SCRIPT_EXAMPLE),
+        scripts=_scripts(fields, "scripts"),
         session=fields.label("session"),
         conditions=conditions,
     )
+
+
+def _scripts(fields: Fields, name: str) -> tuple[str, ...] | None:
+    codes = fields.codes(name, SCRIPT, SCRIPT_EXAMPLE)
+    try:
+        expanded_scripts(codes or ())
+    except InputError as error:
+        fields.problem(f"{name}: {error}")
+        return None
+    return codes
 
 
 def _is_declared(axis: str, value: str, axes: Mapping[str, tuple[str, ...]], fields: Fields) -> bool:

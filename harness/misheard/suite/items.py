@@ -27,6 +27,8 @@ class Item:
         kind: speech or non-speech.
         reference_answer: the human answer to the spoken question, where the suite has questions.
         fact: accepted forms of the one fact that a correct answer states; empty where there is none.
+        entities: names, numbers and terms of the reference that a transcript must keep; empty where none are
+            listed.
         language: BCP-47 tag such as `en`, or None where the suite does not say.
         scripts: ISO 15924 codes that a transcript may use, e.g. `("Latn",)`; empty where not declared.
         session: recordings that share a speaker, microphone and room; None where not given.
@@ -43,6 +45,7 @@ class Item:
     scripts: tuple[str, ...] = ()
     session: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[str, ...] = ()
 
     @property
     def is_speech(self) -> bool:
@@ -58,7 +61,11 @@ class Item:
         return f"session:{self.session}" if self.session is not None else f"item:{self.id}"
 
     def truth(self) -> dict[str, Any]:
-        """Return everything of the item but its audio path as JSON values: what a fingerprint covers."""
+        """Return everything of the item but its audio path as JSON values: what a fingerprint covers.
+
+        Fields that came later are left out where they are empty, so that older fingerprints hold.
+        """
+        later = {"entities": list(self.entities)} if self.entities else {}
         return {
             "id": self.id,
             "reference": self.reference,
@@ -69,6 +76,7 @@ class Item:
             "scripts": list(self.scripts),
             "session": self.session,
             "conditions": dict(self.conditions),
+            **later,
         }
 
     def truth_sha256(self) -> str:
@@ -88,6 +96,8 @@ class Suite:
         primary_metrics: the metric that decides, per language.
         abstentions: phrases by which an answer says that it does not know, per language.
         gate_axes: the axes whose every slice a release decision looks at.
+        char_scripts: ISO 15924 codes of the scripts that mixed tokens count by character; None for the usual
+            ones (see `misheard.text.tokenisers`).
     """
 
     name: str
@@ -98,13 +108,18 @@ class Suite:
     primary_metrics: Mapping[str, str] = field(default_factory=dict)
     abstentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gate_axes: tuple[str, ...] = ()
+    char_scripts: tuple[str, ...] | None = None
 
     def audio_path(self, item: Item) -> Path:
         """Return where the item's recording lies."""
         return self.root / item.audio
 
     def header(self) -> dict[str, Any]:
-        """Return everything of the suite but its items and place as JSON values, for fingerprints."""
+        """Return everything of the suite but its items and place as JSON values, for fingerprints.
+
+        A field that came later is left out where it is not given, so that older fingerprints hold.
+        """
+        later = {} if self.char_scripts is None else {"char_scripts": list(self.char_scripts)}
         return {
             "name": self.name,
             "version": self.version,
@@ -112,4 +127,5 @@ class Suite:
             "primary_metrics": dict(self.primary_metrics),
             "abstentions": {language: list(phrases) for language, phrases in self.abstentions.items()},
             "gate_axes": list(self.gate_axes),
+            **later,
         }

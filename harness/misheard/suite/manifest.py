@@ -14,11 +14,12 @@ The canonical form is a folder with two files. `suite.yaml` (every value is text
     gate_axes: [noise]                 # optional: the axes that a release decision looks at
     primary: {en: wer}                 # optional: the metric that decides, per language
     abstentions: {en: [I don't know]}  # optional: how an answer says that it does not know, per language
+    char_scripts: [Hani]               # optional: the scripts that mixed tokens count by character
 
 `items.jsonl`, one object a line:
 
     {"id": "q01", "audio": "clips/q01.flac", "reference": "what is two plus two",
-     "reference_answer": "Four.", "fact": ["4", "four"], "session": "anna-kitchen"}
+     "reference_answer": "Four.", "fact": ["4", "four"], "entities": ["two"], "session": "anna-kitchen"}
     {"id": "n01", "audio": "clips/hum.flac", "kind": "non_speech", "conditions": {"noise": "15dB"}}
 
 `id` and `audio` are required, `reference` too for speech (the kind that is meant where none is given).
@@ -56,6 +57,7 @@ _ITEM_FIELDS = (
     "kind",
     "reference_answer",
     "fact",
+    "entities",
     "language",
     "scripts",
     "session",
@@ -129,6 +131,7 @@ class _Draft:
             primary_metrics=self.header.primary_metrics,
             abstentions=self.header.abstentions,
             gate_axes=self.header.gate_axes,
+            char_scripts=self.header.char_scripts,
         )
 
 
@@ -254,6 +257,7 @@ class _ItemReader:
             kind=kind,
             reference_answer=self._answer(fields),
             fact=fields.texts("fact") or (),
+            entities=self._entities(fields, reference or "", kind, language),
             language=language,
             scripts=defaults.scripts or () if shared.scripts is None else shared.scripts,
             session=shared.session or defaults.session,
@@ -275,6 +279,24 @@ class _ItemReader:
                 f"reference has {words} words, more than {MAX_REFERENCE_WORDS}; split the recording"
             )
         return reference or ""
+
+    def _entities(
+        self, fields: Fields, reference: str, kind: ItemKind, language: str | None
+    ) -> tuple[str, ...]:
+        entities = fields.texts("entities") or ()
+        if entities and kind is ItemKind.NON_SPEECH:
+            fields.problem("entities must be left out for a non_speech item")
+            return ()
+        if not entities or not reference.strip():
+            return entities
+        # loads the numeral tables, which a suite without entities does without
+        from misheard.text.phrases import contains_phrase, phrase_tokens
+
+        said = phrase_tokens(reference, language)
+        for place, entity in enumerate(entities):
+            if not contains_phrase(said, phrase_tokens(entity, language)):
+                fields.problem(f"entities[{place}] is not said in the reference; write it as it is there")
+        return entities
 
     def _answer(self, fields: Fields) -> str | None:
         answer = fields.text("reference_answer")

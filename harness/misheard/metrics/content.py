@@ -1,0 +1,72 @@
+"""What a suite has to score: it decides which families a run counts, before anything is heard."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from misheard.suite.items import Suite
+from misheard.text.scripts import expanded_scripts
+from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS
+
+_MIXED_METRIC = "mer"
+_LATIN = "Latn"
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteContent:
+    """The parts of a suite that metrics depend on.
+
+    Attributes:
+        scripts: whether any item declares the scripts that its transcript may use.
+        entities: whether any item lists entities.
+        mixed: whether mixed tokens are scored: the suite names `char_scripts`, or `mer` as the primary metric
+            of a language.
+        char_scripts: the scripts that mixed tokens count by character.
+        scored_alone: the scripts that get an error rate of their own.
+    """
+
+    scripts: bool = False
+    entities: bool = False
+    mixed: bool = False
+    char_scripts: tuple[str, ...] = ()
+    scored_alone: tuple[str, ...] = ()
+
+    @property
+    def scored_by_word(self) -> tuple[str, ...]:
+        """The scripts scored alone whose tokens are words: those of the embedded language."""
+        return tuple(script for script in self.scored_alone if script not in self.char_scripts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content as JSON values, for the description of the scorer."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "SuiteContent":
+        """Return the content that `as_json` described."""
+        return cls(
+            scripts=values["scripts"],
+            entities=values["entities"],
+            mixed=values["mixed"],
+            char_scripts=tuple(values["char_scripts"]),
+            scored_alone=tuple(values["scored_alone"]),
+        )
+
+
+def suite_content(suite: Suite) -> SuiteContent:
+    """Return what a suite has to score.
+
+    The scripts scored alone are those that items declare; where none does, Latin and those by character.
+    Raises InputError for a script that is not known.
+    """
+    declared = expanded_scripts({script for item in suite.items for script in item.scripts})
+    mixed = suite.char_scripts is not None or _MIXED_METRIC in suite.primary_metrics.values()
+    chosen = DEFAULT_CHAR_SCRIPTS if suite.char_scripts is None else suite.char_scripts
+    by_character = expanded_scripts(chosen) if mixed else ()
+    alone = declared or tuple(sorted({*by_character, _LATIN}))
+    return SuiteContent(
+        scripts=bool(declared),
+        entities=any(item.entities for item in suite.items),
+        mixed=mixed,
+        char_scripts=by_character,
+        scored_alone=alone if mixed else (),
+    )
