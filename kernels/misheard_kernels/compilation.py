@@ -32,6 +32,11 @@ def compiled(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def internal(function: Function) -> Function:
+    """Compile a function that only compiled functions call: it becomes part of them and their cache."""
+    return _njit(function)
+
+
 def _njit(function: Function, *signature: Any, **options: Any) -> Function:
     kernel: Function = njit(*signature, nogil=True, **options)(function)
     return kernel

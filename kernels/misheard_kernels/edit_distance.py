@@ -1,24 +1,31 @@
-"""Canonical edit counts of many pairs of token sequences.
+"""Edit counts and distances of many pairs of token sequences.
 
-The distance is unit-cost Levenshtein. Among the alignments with the fewest edits E, the canonical counts are
-those with the fewest substitutions S. Both are found by minimising the single integer `E << 32 | S`: a match
-adds nothing, a substitution 2**32 + 1, a deletion or insertion 2**32. With m reference and n hypothesis
-tokens, D + I = E - S and D - I = m - n give the other two without a traceback, and hits = m - S - D.
+Among the alignments with the fewest errors E, the canonical counts are those with the fewest substitutions S.
+With m reference and n hypothesis tokens, D + I = E - S and D - I = m - n give the other two, and
+hits = m - S - D. `misheard_kernels.conventions` has the other ways to count.
 
-Two implementations give the same counts: numpy alone for small inputs, so that scoring a demo never pays for
-importing and compiling numba, and compiled loops (`edit_distance_parallel`) for large ones.
+Several implementations give the same counts: without numba for small inputs, so that scoring a demo never
+pays for importing and compiling it (`edit_distance_numpy`, `small_inputs`), and compiled loops (`batches`)
+for large ones. numba in use already is used for small inputs too.
 """
 
+import sys
+
 import numpy as np
-import numpy.typing as npt
 
+from misheard_kernels.arrays import IntArray, TokenArray, checked_pairs, split
+from misheard_kernels.conventions import check_convention
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
-
-IntArray = npt.NDArray[np.int64]
-TokenArray = npt.NDArray[np.int32]
+from misheard_kernels.small_inputs import count_edits
 
 NUMPY_MAX_CELLS = 40_000_000
 """Up to this much estimated work numpy is quicker than importing numba and loading the compiled loops."""
+
+PYTHON_MAX_TOKENS = 100_000
+"""Up to this many tokens, in all, Python is quicker than that."""
+
+PYTHON_MAX_CELLS = 4_000_000
+"""Longer pairs have columns so long that Python is not, and rapidfuzz divides them."""
 
 
 def edit_counts(
@@ -27,6 +34,8 @@ def edit_counts(
     hyp_flat: TokenArray,
     hyp_offsets: IntArray,
     *,
+    costs: str = "unit",
+    ties: str = "canonical",
     threads: int | None = None,
 ) -> IntArray:
     """Return substitutions, deletions, insertions and hits of each (reference, hypothesis) pair: int64[n, 4].
@@ -37,37 +46,63 @@ def edit_counts(
         ref_offsets: int64[n + 1], ascending; reference i is `ref_flat[ref_offsets[i]:ref_offsets[i + 1]]`.
         hyp_flat: as `ref_flat`, for the hypotheses.
         hyp_offsets: as `ref_offsets`, for the hypotheses.
+        costs: `unit`, or `sclite` for a substitution of 4 and a deletion or insertion of 3.
+        ties: `canonical`, or, at unit costs, `jiwer` or `rapidfuzz`; see `misheard_kernels.conventions`.
         threads: threads of the compiled path; every processor available where None. The counts do not
             depend on it.
 
     Raises:
         TypeError: an array of another kind than integers.
-        ValueError: offsets that are no offsets of their array, or that describe different numbers of pairs.
+        ValueError: offsets that are no offsets of their array, or that describe different numbers of pairs;
+        an
+            unknown convention.
     """
-    ref = _flat("ref_flat", ref_flat)
-    hyp = _flat("hyp_flat", hyp_flat)
-    ref_ends = _offsets("ref_offsets", ref_offsets, len(ref))
-    hyp_ends = _offsets("hyp_offsets", hyp_offsets, len(hyp))
-    if len(ref_ends) != len(hyp_ends):
-        raise ValueError(f"{len(ref_ends) - 1} references but {len(hyp_ends) - 1} hypotheses")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    if estimated_cells(np.diff(ref_ends), np.diff(hyp_ends)) <= NUMPY_MAX_CELLS:
-        return edit_counts_numpy(ref, ref_ends, hyp, hyp_ends)
-    from misheard_kernels.edit_distance_parallel import edit_counts_parallel
+    convention = check_convention(costs, ties)
+    pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
+    ref, ref_ends, hyp, hyp_ends = pairs
+    if not numba_in_use():
+        if convention == "canonical":
+            if estimated_cells(np.diff(ref_ends), np.diff(hyp_ends)) <= NUMPY_MAX_CELLS:
+                return edit_counts_numpy(*pairs)
+        elif is_small(ref_ends, hyp_ends, costs):
+            texts = zip(split(ref, ref_ends), split(hyp, hyp_ends), strict=True)
+            rows = [
+                count_edits(reference, hypothesis, costs=costs, ties=ties) for reference, hypothesis in texts
+            ]
+            return np.array(rows, np.int64).reshape(-1, 4)
+    from misheard_kernels.batches import count_batch
 
-    return edit_counts_parallel(ref, ref_ends, hyp, hyp_ends, threads)
-
-
-def _flat(name: str, array: TokenArray) -> TokenArray:
-    if array.ndim != 1 or array.dtype != np.int32:
-        raise TypeError(f"{name} must be a one-dimensional int32 array, not {array.dtype}{list(array.shape)}")
-    return np.ascontiguousarray(array)
+    return count_batch(*pairs, convention, threads)
 
 
-def _offsets(name: str, array: IntArray, tokens: int) -> IntArray:
-    if array.ndim != 1 or array.dtype != np.int64:
-        raise TypeError(f"{name} must be a one-dimensional int64 array, not {array.dtype}{list(array.shape)}")
-    if len(array) == 0 or array[0] < 0 or array[-1] > tokens or np.any(np.diff(array) < 0):
-        raise ValueError(f"{name} must ascend from at least 0 to at most {tokens}, the number of tokens")
-    return np.ascontiguousarray(array)
+def edit_distance_batch(
+    ref_flat: TokenArray,
+    ref_offsets: IntArray,
+    hyp_flat: TokenArray,
+    hyp_offsets: IntArray,
+    *,
+    threads: int | None = None,
+) -> IntArray:
+    """Return the Levenshtein distance of each pair: int64[n]. Arguments and errors as `edit_counts`."""
+    pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
+    lengths = np.diff(pairs[1]), np.diff(pairs[3])
+    if not numba_in_use() and estimated_cells(*lengths) <= NUMPY_MAX_CELLS:
+        distances: IntArray = edit_counts_numpy(*pairs)[:, :3].sum(axis=1)
+        return distances
+    from misheard_kernels.batches import distance_batch
+
+    return distance_batch(*pairs, threads)
+
+
+def numba_in_use() -> bool:
+    """Return whether the compiled kernels are loaded already."""
+    return "misheard_kernels.batches" in sys.modules
+
+
+def is_small(ref_offsets: IntArray, hyp_offsets: IntArray, costs: str) -> bool:
+    """Return whether `misheard_kernels.small_inputs` is quicker than loading the compiled kernels."""
+    cells = np.diff(ref_offsets) * np.diff(hyp_offsets)
+    if costs == "sclite" and cells.sum() > PYTHON_MAX_CELLS:
+        return False
+    tokens = ref_offsets[-1] - ref_offsets[0] + hyp_offsets[-1] - hyp_offsets[0]
+    return bool(tokens <= PYTHON_MAX_TOKENS and cells.max(initial=0) <= PYTHON_MAX_CELLS)

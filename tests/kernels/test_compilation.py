@@ -26,11 +26,11 @@ import warnings
 import numpy as np
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from misheard_kernels.edit_distance_parallel import edit_counts_parallel
+    from misheard_kernels.batches import count_batch
 flat = np.array([1, 2, 3], dtype=np.int32)
 other = np.array([2, 3, 4], dtype=np.int32)
 offsets = np.array([0, 3])
-print(edit_counts_parallel(flat, offsets, other, offsets, 1).tolist())
+print(count_batch(flat, offsets, other, offsets, threads=1).tolist())
 for warning in caught:
     print(warning.category.__name__, warning.message)
 """

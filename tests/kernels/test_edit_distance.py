@@ -6,38 +6,36 @@ from collections.abc import Iterator, Sequence
 
 import jiwer
 import kaldialign
+import meeteval
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
+from token_pairs import CORPORA, Pair, arrays, noisy_pairs, random_pairs
 
-from misheard_kernels import edit_counts
+from misheard_kernels import edit_counts, edit_distance_batch
 from misheard_kernels import edit_distance as dispatch
+from misheard_kernels.batches import count_batch, distance_batch
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
-from misheard_kernels.edit_distance_parallel import edit_counts_parallel
-
-Pair = tuple[Sequence[int], Sequence[int]]
-
-
-def arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    sides = []
-    for side in (0, 1):
-        flat = [token for pair in pairs for token in pair[side]]
-        sides.append(np.array(flat, dtype=np.int32))
-        sides.append(np.cumsum([0, *(len(pair[side]) for pair in pairs)], dtype=np.int64))
-    return tuple(sides)
+from misheard_kernels.small_inputs import count_edits, edit_distance
 
 
 def compiled(pairs: Sequence[Pair], threads: int = 1) -> np.ndarray:
-    return edit_counts_parallel(*arrays(pairs), threads)
+    return count_batch(*arrays(pairs), threads=threads)
 
 
 def plain(pairs: Sequence[Pair]) -> np.ndarray:
     return edit_counts_numpy(*arrays(pairs))
 
 
-PATHS = pytest.mark.parametrize("count", [plain, compiled], ids=["numpy", "compiled"])
+def without_numpy(pairs: Sequence[Pair]) -> np.ndarray:
+    return np.array([count_edits(*pair) for pair in pairs], dtype=np.int64).reshape(-1, 4)
+
+
+PATHS = pytest.mark.parametrize(
+    "count", [plain, compiled, without_numpy], ids=["numpy", "compiled", "without numpy"]
+)
 
 
 def all_alignments(ref: tuple[int, ...], hyp: tuple[int, ...]) -> Iterator[tuple[int, int, int, int]]:
@@ -56,46 +54,9 @@ def all_alignments(ref: tuple[int, ...], hyp: tuple[int, ...]) -> Iterator[tuple
             yield (e + differ, s + differ, d, i)
 
 
-def random_pairs(seed: int, count: int, longest: int, vocabulary: int) -> list[Pair]:
-    rng = np.random.default_rng(seed)
-
-    def tokens() -> list[int]:
-        return rng.integers(0, vocabulary, rng.integers(0, longest + 1)).tolist()
-
-    return [(tokens(), tokens()) for _ in range(count)]
-
-
-def noisy_pairs(seed: int, count: int, length: int, vocabulary: int, loop: int = 12) -> list[Pair]:
-    """Pairs as recognition makes them: a copy with tokens replaced, dropped or said up to `loop` times."""
-    rng = np.random.default_rng(seed)
-    pairs: list[Pair] = []
-    for _ in range(count):
-        ref = rng.integers(0, vocabulary, rng.integers(1, length)).tolist()
-        hyp: list[int] = []
-        for token in ref:
-            kind = rng.random()
-            if kind < 0.85:
-                hyp.append(token)
-            elif kind < 0.91:
-                hyp.append(int(rng.integers(0, vocabulary)))
-            elif kind < 0.95:
-                hyp += [token] * int(rng.integers(2, loop + 1))
-        pairs.append((ref, hyp))
-    return pairs
-
-
-CORPORA = {
-    "short, few symbols": random_pairs(1, 2000, 8, 2),
-    "unrelated": random_pairs(2, 300, 60, 3),
-    "many symbols": random_pairs(3, 300, 40, 1000),
-    "noisy words": noisy_pairs(4, 500, 30, 2000),
-    "noisy characters": noisy_pairs(5, 200, 200, 26),
-}
-
-
 @PATHS
 def test_counts_are_those_of_the_best_alignment_of_all(count):
-    pairs = random_pairs(7, 3000, 4, 3)
+    pairs = random_pairs(7, 10_000, 4, 3)
     for (ref, hyp), row in zip(pairs, count(pairs).tolist(), strict=True):
         errors, substitutions, deletions, insertions = min(all_alignments(tuple(ref), tuple(hyp)))
         assert row == [substitutions, deletions, insertions, len(ref) - substitutions - deletions]
@@ -118,6 +79,24 @@ def test_counts_of_ordinary_recognition_are_kaldialigns(count):
     corpus = noisy_pairs(6, 1000, 40, 20_000, loop=2)
     others = [kaldialign.edit_distance(ref, hyp) for ref, hyp in corpus]
     assert count(corpus)[:, :3].tolist() == [[other["sub"], other["del"], other["ins"]] for other in others]
+
+
+@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
+def test_distances_are_rapidfuzzs(corpus):
+    expected = [Levenshtein.distance(*pair) for pair in corpus]
+    assert edit_distance_batch(*arrays(corpus)).tolist() == expected
+    assert distance_batch(*arrays(corpus)).tolist() == expected
+    assert [edit_distance(*pair) for pair in corpus] == expected
+
+
+def test_corpus_counts_of_ordinary_recognition_are_meeteval_s():
+    corpus = noisy_pairs(6, 300, 40, 20_000, loop=2)
+    sides = [{str(n): " ".join(map(str, pair[side])) for n, pair in enumerate(corpus)} for side in (0, 1)]
+    other = meeteval.wer.combine_error_rates(
+        *(meeteval.wer.siso_word_error_rate(sides[0][name], sides[1][name]) for name in sides[0])
+    )
+    expected = [other.substitutions, other.deletions, other.insertions]
+    assert edit_counts(*arrays(corpus))[:, :3].sum(axis=0).tolist() == expected
 
 
 @PATHS
@@ -192,7 +171,7 @@ def test_arrays_that_cannot_be_written_are_accepted_on_both_paths():
     sides = arrays(CORPORA["noisy words"])
     for side in sides:
         side.setflags(write=False)
-    assert np.array_equal(edit_counts_numpy(*sides), edit_counts_parallel(*sides, 1))
+    assert np.array_equal(edit_counts_numpy(*sides), count_batch(*sides, threads=1))
 
 
 def _with(index: int, value: np.ndarray) -> list[np.ndarray]:
@@ -249,13 +228,13 @@ def test_a_huge_vocabulary_of_equal_texts():
 LONG_PAIR = """
 import resource, sys
 import numpy as np
-from misheard_kernels import edit_counts
+from misheard_kernels import edit_counts, edit_distance_batch
 rng = np.random.default_rng(0)
 ref = rng.integers(0, 5000, 20_000).astype(np.int32)
 hyp = np.where(rng.random(20_000) < 0.15, rng.integers(0, 5000, 20_000), ref).astype(np.int32)
 one = np.array([0, 1])
 edit_counts(np.zeros(1, np.int32), one, np.ones(1, np.int32), one)
-import misheard_kernels.edit_distance_parallel
+import misheard_kernels.batches, misheard_kernels.long_pairs
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 offsets = np.array([0, 20_000])
 counts = edit_counts(ref, offsets, hyp, offsets)[0]
