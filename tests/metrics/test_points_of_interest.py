@@ -79,6 +79,7 @@ def test_points_may_be_named_entities():
     counts = named_counts(family, row)
     assert counts is not None
     assert (counts["errors"], counts["points"]) == (1, 2)
+    assert named_counts(family, heard("no entities", "none")) is None
 
 
 def test_points_may_be_tagged_words():

@@ -26,8 +26,8 @@ FAMILIES = families(ScoringSettings(), {}, EVERYTHING)
     [
         ("mer", "mixed error rate", "12.5%"),
         ("mer_bounded", "mer bounded", "12.5%"),
-        ("cer_hani", "Hani CER alone", "12.5%"),
-        ("wer_latn", "Latn WER alone", "12.5%"),
+        ("cer_hani", "CER of Hani alone", "12.5%"),
+        ("wer_latn", "WER of Latn alone", "12.5%"),
         ("wer_mean", "wer mean", "12.5%"),
         ("pier_latn", "Latn words wrong", "12.5%"),
         ("latn_precision", "Latn precision", "12.5%"),

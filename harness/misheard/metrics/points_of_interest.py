@@ -81,7 +81,7 @@ def tag_points(tags: Sequence[str], wanted: Collection[str]) -> list[bool]:
 
 
 class PointsOfInterest:
-    """Errors at points of interest in transcripts: speech items, audio arm.
+    """Errors at points of interest in transcripts: speech items, audio arm, those that `applies` accepts.
 
     The family and its first rate are called `pier_{kind}`; `what` says in words what the points are. With
     `precision_and_recall` there are also `{kind}_precision` and `{kind}_recall`.
@@ -92,15 +92,25 @@ class PointsOfInterest:
     relative_to: Arm | None = None
 
     def __init__(
-        self, kind: str, what: str, transcripts: Transcripts, points: Points, *, precision_and_recall: bool
+        self,
+        kind: str,
+        what: str,
+        transcripts: Transcripts,
+        points: Points,
+        *,
+        precision_and_recall: bool = False,
+        applies: Callable[[Item], bool] = lambda _item: True,
     ) -> None:
         self.name = f"pier_{kind}"
         self.rates: tuple[Rate, ...] = _rates(kind, what, precision_and_recall)
-        self._transcripts, self._points = transcripts, points
+        self._transcripts, self._points, self._applies = transcripts, points, applies
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
-        """Count every speech row that has a transcript."""
-        return Counts(*self._transcripts.count(rows, len(COLUMNS), self._count))
+        """Count every speech row that applies and has a transcript."""
+        values, present = self._transcripts.count(rows, len(COLUMNS), self._count)
+        present &= np.array([self._applies(row.item) for row in rows], dtype=bool)
+        values[~present] = 0.0
+        return Counts(values, present)
 
     def _count(self, row: ScoredRow, pair: AlignedPair) -> tuple[float, ...]:
         item = row.item
@@ -128,7 +138,6 @@ def numbers(words: Transcripts) -> PointsOfInterest:
         "numbers",
         words,
         lambda item, tokens: [is_number(token, item.language) for token in tokens],
-        precision_and_recall=False,
     )
 
 
@@ -139,7 +148,7 @@ def entities(words: Transcripts) -> PointsOfInterest:
         "words of entities",
         words,
         lambda item, tokens: entity_mask(tokens, item.entities, item.language),
-        precision_and_recall=False,
+        applies=lambda item: bool(item.entities),
     )
 
 

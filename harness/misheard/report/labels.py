@@ -104,8 +104,8 @@ ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", 
 def label(metric: str) -> str:
     """Return what a metric is called in a table."""
     if rate := _SCRIPT_RATE.fullmatch(metric):
-        what = "words wrong" if rate[1] == "pier" else f"{rate[1].upper()} alone"
-        return f"{rate[2].capitalize()} {what}"
+        script = rate[2].capitalize()
+        return f"{script} words wrong" if rate[1] == "pier" else f"{rate[1].upper()} of {script} alone"
     if share := _SCRIPT_SHARE.fullmatch(metric):
         return f"{share[1].capitalize()} {share[2]}"
     return _LABELS.get(metric, metric.replace("_", " "))
