@@ -26,6 +26,7 @@ from misheard.language_models.model_content import (
 )
 from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
 from misheard.language_models.settings import EmbeddedSettings
+from misheard.models import download_snapshot
 
 _GREEDY = Sampling(max_tokens=1)
 
@@ -274,19 +275,8 @@ def _folder(settings: EmbeddedSettings) -> Path:
     """Return where the model lies, fetching a hub id at its pinned revision. Raises BackendError."""
     if is_folder(settings.model):
         return Path(settings.model)
-    import huggingface_hub
-
-    try:
-        return Path(
-            huggingface_hub.snapshot_download(
-                settings.model, revision=settings.revision, allow_patterns=list(CONTENT_PATTERNS)
-            )
-        )
-    except Exception as error:
-        raise BackendError(
-            f"language_model.model: {settings.model} at {settings.revision} cannot be fetched from the hub: "
-            f"{type(error).__name__}"
-        ) from error
+    patterns = list(CONTENT_PATTERNS)
+    return Path(download_snapshot("language_model.model", settings.model, settings.revision or "", patterns))
 
 
 def _check_length(prompt: int, max_tokens: int, context: int) -> None:

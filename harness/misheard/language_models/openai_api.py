@@ -18,13 +18,13 @@ from misheard.language_models.chat_stream import StreamedReply
 from misheard.language_models.event_loop import EventLoopThread
 from misheard.language_models.http_client import make_http_client
 from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
+from misheard.language_models.request_body import request_body
 from misheard.language_models.request_errors import AttemptFailed, classify
 from misheard.language_models.retries import backoff_seconds
-from misheard.language_models.server_facts import ServerFacts, read_server_facts
+from misheard.language_models.server_facts import ServerFacts, is_reachable, read_server_facts
 from misheard.language_models.settings import ApiSettings
 
 PROBE_TOKENS = 8
-_REACHABLE_SECONDS = 5.0
 PROBE = ChatRequest("probe", (Message("user", "Say yes."),))
 
 
@@ -140,23 +140,10 @@ class OpenAiModel:
 
     def _check_reachable(self) -> None:
         """Raise BackendError where nobody listens any more: the rest of the suite would fail with it."""
-        if not self._running_loop().run(self._reachable()):
+        if not self._running_loop().run(is_reachable(self._client)):
             raise BackendError(
                 f"language_model: {self._where()} is gone; start it again and go on with --resume"
             )
-
-    async def _reachable(self) -> bool:
-        import openai
-
-        try:
-            await self._client.models.list(timeout=_REACHABLE_SECONDS)
-        except openai.APITimeoutError:
-            return True
-        except openai.APIConnectionError:
-            return False
-        except Exception:  # noqa: BLE001 - whatever it says, somebody answers
-            return True
-        return True
 
     def warm_up(self, sampling: Sampling) -> None:
         """Ask one question, so that caches and kernels of the server are warm."""
@@ -276,7 +263,9 @@ class OpenAiModel:
         reply, first_token_seconds = StreamedReply(), None
         started = time.perf_counter()
         async with asyncio.timeout(self._settings.timeout_seconds):
-            stream = await self._client.chat.completions.create(**self._body(request, sampling))
+            stream = await self._client.chat.completions.create(
+                **request_body(self._settings, request, sampling)
+            )
             async with stream:
                 async for chunk in stream:
                     reply.add(chunk)
@@ -285,28 +274,6 @@ class OpenAiModel:
         if reply.finish_reason is None:
             raise ConnectionError("the reply ended early")
         return _Attempt(reply, time.perf_counter() - started, first_token_seconds)
-
-    def _body(self, request: ChatRequest, sampling: Sampling) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self._settings.model,
-            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-            "n": 1,
-            "max_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "presence_penalty": sampling.presence_penalty,
-            "frequency_penalty": sampling.frequency_penalty,
-            "seed": sampling.seed,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if self._settings.extra_sampling:
-            body["extra_body"] = {
-                "top_k": sampling.top_k,
-                "min_p": sampling.min_p,
-                "repetition_penalty": sampling.repetition_penalty,
-            }
-        return body
 
     def _context_overflow(
         self, reply: StreamedReply, sampling: Sampling, attempts: int

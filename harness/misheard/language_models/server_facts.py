@@ -11,6 +11,8 @@ from misheard.language_models.settings import ApiSettings
 FACTS_SECONDS = 30.0
 _SHOWN_MODELS = 5
 
+_REACHABLE_SECONDS = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
@@ -69,3 +71,18 @@ def _shown(ids: list[str]) -> str:
         return "no model"
     names = ", ".join(ascii(name[:80]) for name in ids[:_SHOWN_MODELS])
     return names if len(ids) <= _SHOWN_MODELS else f"{names} and {len(ids) - _SHOWN_MODELS} more"
+
+
+async def is_reachable(client: Any) -> bool:
+    """Return whether anybody listens where the client's server should be; a slow reply counts as yes."""
+    import openai
+
+    try:
+        await client.models.list(timeout=_REACHABLE_SECONDS)
+    except openai.APITimeoutError:
+        return True
+    except openai.APIConnectionError:
+        return False
+    except Exception:  # noqa: BLE001 - whatever it says, somebody answers
+        return True
+    return True

@@ -60,7 +60,7 @@ class RunDirectory:
             raise InputError(f"--resume: {root} holds no run to resume")
         if resume and "run.json" not in names and directory._has_work(names):
             raise IncompleteRunError(
-                f"--resume {root}: has a journal and no run.json, so nobody knows what made it; start a new run"
+                f"--resume {root}: has a journal and no run.json that says what made it; start a new run"
             )
         if names and not resume:
             raise InputError(f"--out {root}: is not empty; choose another, or add --resume to go on with it")

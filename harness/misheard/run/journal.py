@@ -48,7 +48,7 @@ def _scan(path: Path) -> Iterator[tuple[Batch, int]]:
                 rows, digest = [], hashlib.sha256()
             elif any(_COMMIT in (_parse(later) or {}) for later in file):
                 raise IncompleteRunError(
-                    f"{path}: damaged after byte {offset}, with more behind it; bring back a copy, or cut the "
+                    f"{path}: damaged after byte {offset}, and more follows; bring back a copy, or cut the "
                     "file there and go on with --resume"
                 )
             else:

@@ -182,8 +182,8 @@ def read_plan(path: Path) -> Plan:
     try:
         first, _, lines = path.read_text("ascii").partition("\n")
         header = json.loads(first)
-        if header["kind"] != "plan" or header["version"] != _VERSION:
-            raise IncompleteRunError(f"{path}: not a batch plan of version {_VERSION}")
+        if header["kind"] != "plan" or header["version"] != _VERSION or "sha256" not in header:
+            raise IncompleteRunError(f"{path}: not written by this version of misheard; run it anew")
         if header["sha256"] != hashlib.sha256(lines.encode("ascii")).hexdigest():
             raise IncompleteRunError(f"{path}: is not as it was written; bring back a copy, or run anew")
         rows = [json.loads(line) for line in lines.splitlines()]

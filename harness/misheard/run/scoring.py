@@ -72,6 +72,7 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
         suite={key: value for key, value in run["suite"].items() if key != "path"},
         system=run["system"],
         scorer={**scorer, "sha256": sha256_json(scorer)},
+        run={"language_model": config.language_model is not None},
         timings=summarise_timings(plan, read_batches(directory.recognize), respond),
         axes=suite.axes,
         primary_metrics=suite.primary_metrics,

@@ -1,0 +1,30 @@
+"""What is sent to a server for one request."""
+
+from typing import Any
+
+from misheard.language_models.protocol import ChatRequest, Sampling
+from misheard.language_models.settings import ApiSettings
+
+
+def request_body(settings: ApiSettings, request: ChatRequest, sampling: Sampling) -> dict[str, Any]:
+    """Return the arguments of one streamed chat completion; every sampling parameter is among them."""
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "n": 1,
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+        "seed": sampling.seed,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if settings.extra_sampling:
+        body["extra_body"] = {
+            "top_k": sampling.top_k,
+            "min_p": sampling.min_p,
+            "repetition_penalty": sampling.repetition_penalty,
+        }
+    return body
