@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from misheard_kernels.alignment import INSERTION
 
 from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
 from misheard.metrics.transcripts import AlignedPair, Transcripts
+from misheard_kernels.alignment import INSERTION
 
 MIN_BURST = 3
 _BURSTS, _LOOP, _NOVEL, _UNITS, _WITH_BURST, _ITEMS = range(6)

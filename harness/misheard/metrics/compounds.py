@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from misheard_kernels.alignment import MATCH
 
 from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
 from misheard.metrics.dynamic_rows import IntRow, after_insertions, prefix_costs, token_ids
 from misheard.metrics.transcripts import AlignedPair, Transcripts
+from misheard_kernels.alignment import MATCH
 
 _ERROR, _COMPOUND, _SPLIT = 1 << 42, 1 << 21, 1
 _MAX_TOKENS = (1 << 21) - 1

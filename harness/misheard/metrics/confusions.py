@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from misheard_kernels.alignment import DELETION, INSERTION, SUBSTITUTION
-
 from misheard.metrics.transcripts import AlignedPair
+from misheard_kernels.alignment import DELETION, INSERTION, SUBSTITUTION
 
 _Key = TypeVar("_Key", str, tuple[str, str])
 

@@ -28,9 +28,9 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
-from misheard_kernels.alignment import align
 
 from misheard.metrics.dynamic_rows import IntRow, after_insertions, prefix_costs, token_ids
+from misheard_kernels.alignment import align
 
 _RAW_ERROR, _RAW_SUBSTITUTION = 1 << 48, 1 << 32
 _ERROR, _SUBSTITUTION = 1 << 16, 1

@@ -14,11 +14,10 @@ denominator, the reference words, so that they add up to the word error rate. Th
 from collections import Counter
 from collections.abc import Sequence
 
-from misheard_kernels.alignment import MATCH
-
 from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
 from misheard.metrics.token_kinds import entity_mask, is_number, is_punctuation, without_punctuation
 from misheard.metrics.transcripts import AlignedPair, Transcripts
+from misheard_kernels.alignment import MATCH
 
 CATEGORIES = ("lexical", "numeral", "entity", "punctuation", "case")
 _UNITS = len(CATEGORIES)

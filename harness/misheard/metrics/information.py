@@ -10,10 +10,10 @@ is the share of items with at least one edit.
 from collections.abc import Sequence
 
 import numpy as np
-from misheard_kernels.alignment import MATCH
 
 from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
 from misheard.metrics.transcripts import AlignedPair, Transcripts
+from misheard_kernels.alignment import MATCH
 
 _HITS, _REFERENCE, _HYPOTHESIS, _WITH_ERROR, _SENTENCES = range(5)
 

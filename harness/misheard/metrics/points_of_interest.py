@@ -15,12 +15,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from misheard_kernels.alignment import DELETION, INSERTION, MATCH, SUBSTITUTION, Alignment
 
 from misheard.metrics.base import Arm, BoolArray, Counts, Rate, ScoredRow, divide
 from misheard.metrics.token_kinds import entity_mask, is_number, script_mask
 from misheard.metrics.transcripts import AlignedPair, Transcripts
 from misheard.suite.items import Item
+from misheard_kernels.alignment import DELETION, INSERTION, MATCH, SUBSTITUTION, Alignment
 
 COLUMNS = ("errors", "points", "insertions", "correct", "hypothesis_points")
 _ERRORS, _POINTS, _INSERTIONS, _CORRECT, _HYPOTHESIS_POINTS = range(len(COLUMNS))

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from misheard_kernels.alignment import Alignment, align_pairs
 
 from misheard.metrics.base import BoolArray, FloatArray, ScoredRow
 from misheard.metrics.texts import has_transcript, normalised_texts
 from misheard.text.interning import token_pairs
 from misheard.text.profiles import profile_named
+from misheard_kernels.alignment import Alignment, align_pairs
 
 Split = Callable[[str], list[str]]
 
