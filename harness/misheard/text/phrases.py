@@ -2,8 +2,8 @@
 
 A text becomes tokens as follows.
 
-1. Compatibility forms, case and digits are folded (NFKC, full case folding, NFKC; decimal digits to ASCII;
-   curly apostrophes to straight ones; format characters, enclosing marks and variation selectors removed).
+1. Characters are folded as `misheard.text.folding` says, and decimal digits to ASCII; zero-width spaces are
+   removed.
 2. Letters, combining marks and numbers make tokens; everything else separates. An apostrophe inside a word
    stays, and so do a point or comma between digits and a minus sign before a number.
 3. Numbers get one form in the languages that `misheard.text.numerals` knows.
@@ -18,10 +18,11 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from misheard.text.numerals import ascii_digits, unify_numbers
+from misheard.text.digits import ascii_digits
+from misheard.text.folding import folded
+from misheard.text.numerals import unify_numbers
 from misheard.text.scripts import is_unspaced
 
-_REPLACED = str.maketrans({"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "\u2212": "-"})
 _SYMBOLS = frozenset("'.,-")
 
 # over one kind per character: d digit, a other letter, mark or number, s one of a script without spaces
@@ -70,24 +71,8 @@ def _ends_with(token: str, wanted: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    text = _with_superscripts_apart(text)
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    text = "".join(char for char in text.translate(_REPLACED) if not _is_invisible(char))
-    return ascii_digits(text)
-
-
-def _with_superscripts_apart(text: str) -> str:
-    """Keep NFKC from making 102 of 10² and 51⁄2 of 5½; letters keep theirs, as in H₂O."""
-    return "".join(
-        f" {char}" if index and text[index - 1].isdecimal() and unicodedata.category(char) == "No" else char
-        for index, char in enumerate(text)
-    )
-
-
-def _is_invisible(char: str) -> bool:
-    return unicodedata.category(char) in ("Cf", "Me") or "\ufe00" <= char <= "\ufe0f"
+    # in an answer a zero-width space is a stray more often than the end of a word
+    return ascii_digits(folded(text.replace("\u200b", "")))
 
 
 def _pieces(text: str) -> list[str]:

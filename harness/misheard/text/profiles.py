@@ -4,6 +4,11 @@
 | --- | --- |
 | `exact` | nothing |
 | `nfc` | Unicode NFC, runs of white space to one space, none at the ends; case and punctuation stay |
+| `plain` | NFKC, case folded, apostrophes inside words kept, other punctuation and symbols separate |
+| `spoken` | `plain`, and numerals in one form per language |
+
+`plain` keeps combining marks in every script, and points and commas between digits; the rules for joiners and
+other special characters are in `misheard.text.folding`, those for numerals in `misheard.text.spoken`.
 
 White space is Unicode's, as `str.split` sees it. Every profile is idempotent. A profile whose result changes
 for any text gets a new version.
@@ -12,8 +17,18 @@ for any text gets a new version.
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from misheard.errors import InputError
+from misheard.text.annotations import KEEP, Annotations, with_annotations
+from misheard.text.folding import folded, plain_words
+from misheard.text.word_cache import WordCache
+
+
+class Normaliser(Protocol):
+    """A function of a text and the BCP-47 tag of its language, None where that is not known."""
+
+    def __call__(self, text: str, language: str | None = None) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +37,40 @@ class Profile:
 
     name: str
     version: int
-    apply: Callable[[str], str] = field(repr=False, compare=False)
+    apply: Normaliser = field(repr=False, compare=False)
 
 
-def _exact(text: str) -> str:
+def _exact(text: str, language: str | None = None) -> str:
     return text
 
 
-def _nfc(text: str) -> str:
+def _nfc(text: str, language: str | None = None) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-PROFILES = {profile.name: profile for profile in (Profile("exact", 1, _exact), Profile("nfc", 1, _nfc))}
+_plain_words = WordCache(lambda word: " ".join(plain_words(folded(word))))
+
+
+def _plain(text: str, language: str | None = None) -> str:
+    return _plain_words.joined(text.split())
+
+
+def _spoken(text: str, language: str | None = None) -> str:
+    # text2num and its tables are loaded for this profile alone
+    from misheard.text.spoken import spoken
+
+    return spoken(text, language)
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("exact", 1, _exact),
+        Profile("nfc", 1, _nfc),
+        Profile("plain", 1, _plain),
+        Profile("spoken", 1, _spoken),
+    )
+}
 
 
 def profile_named(name: str) -> Profile:
@@ -45,6 +82,20 @@ def profile_named(name: str) -> Profile:
         raise InputError(f"normalisation profile {name!r} is not known; use one of: {known}") from None
 
 
-def normalise(text: str, profile: str) -> str:
-    """Return `text` under the profile of that name. Raises InputError where there is none."""
-    return profile_named(profile).apply(text)
+def normalise(
+    text: str, profile: str, language: str | None = None, *, annotations: Annotations = KEEP
+) -> str:
+    """Return `text` under the profile of that name.
+
+    Args:
+        text: any text, lone surrogates included.
+        profile: one of `PROFILES`.
+        language: BCP-47 tag of the text; only `spoken` depends on it.
+        annotations: what becomes of `(laughs)`, `[noise]`, `<unk>` and `{cough}`: `keep` leaves them to the
+            profile like any text, `remove` drops them, `token` makes each one word such as `<laughs>`
+            (see `misheard.text.annotations`).
+
+    Raises InputError where there is no such profile or no such way with annotations.
+    """
+    apply: Callable[[str, str | None], str] = profile_named(profile).apply
+    return with_annotations(text, lambda part: apply(part, language), annotations)

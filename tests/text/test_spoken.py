@@ -1,0 +1,149 @@
+"""Numerals in one form. Single rules are in the table of docs/text.md, which tests run."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from misheard.text.numeral_words import NUMBER_WORDS, decimal_mark
+from misheard.text.profiles import normalise
+
+LANGUAGES = [*NUMBER_WORDS, "es-MX", "hi", "zh", None]
+WORDS = """
+    one two twenty eighty nineteen hundred thousand million millions lakh crore oh o point minus negative a
+    and the first second third percent per cent dollars dollar cents rs usd pounds pence paise euro no of zero
+    five un une deux dix vingt cents mille pour moins virgule ein eine zwei hundert tausend komma prozent
+    erste een twee drie en et to tre uno due um dois mil milhões por cento 1 20 007 1,000 1.000 3.14 3,14
+    5.00 1/2 12:30 -5 - -- . , $ % € ₹ $5 -$5 5$ 50% .5 -.5 1'000 5½ 10² ५ ५०० रुपये don't x 2ème 2de 1st
+    1,000th
+    5kg (five)
+"""
+PARTS = st.sampled_from([*WORDS.split(), "\u00a0", "1\u202f000", "\ud800", "\u200d"])
+NUMBERLESS = st.sampled_from(["Cat", "dog's", "the—", "no,", "“yes”", "über", "किताब", "我", "!"])
+TEXTS = st.lists(PARTS, max_size=8).map(" ".join) | st.lists(PARTS, max_size=6).map("".join)
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(text=TEXTS | ANY_TEXT)
+def test_spoken_is_idempotent(language, text):
+    once = normalise(text, "spoken", language)
+    assert normalise(once, "spoken", language) == once
+
+
+@given(text=st.lists(NUMBERLESS, max_size=12).map(" ".join))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_without_numbers_is_plain(language, text):
+    assert normalise(text, "spoken", language) == normalise(text, "plain")
+
+
+@pytest.mark.parametrize(
+    "words", ["crore", "million", "five hundred", "zero", "point one", "nine trillion", "9", "$"]
+)
+def test_loops_of_number_words_are_read_in_one_go(words):
+    text = f"{words} " * 2_000 + "five"
+    once = normalise(text, "spoken", "en")
+    assert "5" in once
+    assert normalise(once, "spoken", "en") == once
+
+
+@given(st.integers(0, 10**12))
+def test_grouping_does_not_matter(number):
+    assert normalise(f"{number:,}", "spoken", "en") == str(number)
+    assert normalise(f"{number:,}".replace(",", "."), "spoken", "de") == str(number)
+    assert normalise(f"{number:,}".replace(",", "\u202f"), "spoken", "fr") == str(number)
+
+
+ONES = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen
+"""
+TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety"
+_ONES, _TENS = ONES.split(), TENS.split()
+
+
+def in_english(number: int) -> str:
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        rest = number % 10
+        return _TENS[number // 10] + (f"-{_ONES[rest]}" if rest else "")
+    for size, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred")):
+        if number >= size:
+            rest = number % size
+            joint = " and " if rest < 100 else " "
+            return f"{in_english(number // size)} {name}" + (joint + in_english(rest) if rest else "")
+    raise AssertionError
+
+
+@given(st.integers(0, 10**12 - 1))
+def test_english_cardinals_are_their_digits(number):
+    assert normalise(in_english(number), "spoken", "en") == str(number)
+    assert normalise(f"We saw {in_english(number)} birds.", "spoken", "en") == f"we saw {number} birds"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        # no number where there is none
+        ("en", "hundreds, thousands, millions", "hundreds thousands millions"),
+        ("en", "someone alone any one", "someone alone any one"),
+        ("en", "I won one", "i won 1"),
+        ("fr", "des millions, deux cents, 2 cents", "des millions 200 2 cents"),
+        ("fr", "pour cent personnes", "pour cent personnes"),
+        ("nl", "een man, één man, een twee", "een man 1 man 1 2"),
+        ("nl", "een een man", "een een man"),
+        ("de", "Ein Mann, eins zwei, eine Million", "ein mann 1 2 eine 1000000"),
+        ("da", "en mand, en to tre", "en mand 1 2 3"),
+        ("it", "un uomo, uno due", "un uomo 1 2"),
+        ("pt", "uma casa, dois milhões", "uma casa 2000000"),
+        ("es", "un hombre, dos mil", "un hombre 2000"),
+        ("hi", "five पाँच", "five पाँच"),
+        (None, "fifty 50", "fifty 50"),
+        # no two numbers made one, no one number made two
+        ("en", "five five five zero one two", "5 5 5 0 1 2"),
+        ("en", "twenty three, twenty, three", "23 20 3"),
+        ("en", "20 20 vision, 19 84", "20 20 vision 19 84"),
+        ("en", "forty thirty", "40 30"),
+        ("en", "1,2,3 1,000,2", "1 2 3 1 000 2"),
+        ("en", "v1.2.3 192.168.0.1", "v1.2.3 192.168.0.1"),
+        ("fr", "1 000", "1 000"),
+        ("de", "3,125 3.125 12.05.2024", "3,125 3125 12.05.2024"),
+        ("de-CH", "3.5 1'000", "3.5 1000"),
+        ("en", "1,000th 2,500km", "1000th 2500km"),
+        ("en", "2020-2021, x-5, 5 - 3", "2020 2021 x 5 5 3"),
+        # amounts
+        ("en", "what percent, dollars, %, $ signs", "what percent dollars signs"),
+        ("en", "5 $10 bills", "5 10 $ bills"),
+        ("en", "$5-$10, US$5", "5 $ 10 $ us 5 $"),
+        ("en", "five pounds and six pence", "5.06 £"),
+        ("en", "five pounds and six cents", "5 £ and 6 cents"),
+        ("en", "500 rupees fifty paise", "500.50 ₹"),
+        ("en", "fifty cents", "50 cents"),
+        ("en", "5 EUR, EUR 5, eur", "5 € 5 € eur"),
+        ("it", "tre per cento, per cento anni", "3 % per cento anni"),
+        ("es", "diez por ciento", "10 %"),
+        ("pt", "dez por cento", "10 %"),
+        ("te", "50 శాతం ₹500 500 రూపాయలు", "50 % 500 ₹ 500 ₹"),
+        # a word far from a number is what it is under plain
+        ("en", "Well-known a's b c d e f g h i j TEN", "well known a's b c d e f g h i j 10"),
+    ],
+)
+def test_spoken(language, text, expected):
+    assert normalise(text, "spoken", language) == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "mark"),
+    [
+        ("en", "."),
+        ("hi-IN", "."),
+        ("de", ","),
+        ("de-CH", "."),
+        ("es-ES", ","),
+        ("es_419", "."),
+        ("xx", None),
+        (None, None),
+    ],
+)
+def test_decimal_marks(tag, mark):
+    assert decimal_mark(tag) == mark
