@@ -148,9 +148,11 @@ def import_(
 @app.command()
 def report(run: RunPath) -> None:
     """Print the report of a run."""
-    from misheard.report.files import read_report
+    from misheard.report.files import damaged_report, read_report
 
-    _print_report(read_report(run))
+    document = read_report(run)
+    with damaged_report(run):
+        _print_report(document)
 
 
 @app.command()
@@ -167,9 +169,11 @@ def compare(
 
     Exit code 0: compared; 4: the runs do not belong together, with the ids that differ.
     """
+    from misheard.report.files import damaged_report
     from misheard.run.comparison import compare_runs
 
-    comparison = compare_runs(run_a, run_b, resamples, seed)
+    with damaged_report(run_a, run_b):
+        comparison = compare_runs(run_a, run_b, resamples, seed)
     if json_path is not None:
         from misheard.canonical import write_json
 

@@ -1,4 +1,4 @@
-"""YAML from hands that may be hostile: safe types, no tags, anchors, aliases, duplicate keys or deep nesting."""
+"""YAML from hands that may be hostile: safe types, no tags, aliases, duplicate keys or deep nesting."""
 
 from typing import Any
 

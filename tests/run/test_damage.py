@@ -165,3 +165,38 @@ def test_scoring_in_another_way_says_so_and_compares_only_with_its_like(
         compare_runs(finished, copy, 200, 1)
     score_run(RunDirectory.open(copy))
     assert compare_runs(finished, copy, 200, 1)["items"] == 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: report.update(matrix=3),
+        lambda report: report.pop("arms"),
+        lambda report: report.update(failures=[]),
+        lambda report: report.update(scorer={}),
+    ],
+)
+def test_an_edited_report_is_one_clear_error(
+    finished: Path, change: Callable[[dict[str, object]], object]
+) -> None:
+    from test_runs import misheard
+
+    path = finished / "report.json"
+    report = json.loads(path.read_bytes())
+    change(report)
+    path.write_text(json.dumps(report))
+    for command in (("report", finished), ("compare", finished, finished)):
+        done = misheard(*command)
+        assert "Traceback" not in done.stderr
+        assert done.returncode in (0, 4)
+
+
+@pytest.mark.parametrize("how", ["sys.exit(0)", "raise BaseException(a)", "raise ValueError(a)", "return 2"])
+def test_a_scorer_that_misbehaves_is_an_error_without_text(finished: Path, tmp_path: Path, how: str) -> None:
+    from test_runs import misheard
+
+    (tmp_path / "my_scorer.py").write_text(f"import sys\n\n\ndef score(a, b):\n    {how}\n")
+    done = misheard("score", finished, "--set", "scoring.response_scorer=my_scorer:score", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "response scorer" in done.stderr
+    assert "canary" not in done.stderr

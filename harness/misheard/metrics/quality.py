@@ -63,7 +63,9 @@ def word_overlap_f1(first: list[str], second: list[str]) -> float:
 def _checked_score(scorer: Scorer, item_id: str, reference: str, answer: str) -> float:
     try:
         score: object = scorer(reference, answer)
-    except Exception as error:  # noqa: BLE001  a scorer of the user's may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  a scorer of the user's may raise anything, exits included
         broken = f"raised {type(error).__name__}"
     else:
         if not isinstance(score, numbers.Real):

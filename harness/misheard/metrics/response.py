@@ -84,7 +84,7 @@ def _import(name: str, option: str) -> object:
         raise _option_error(
             option, f"no module {error.name}; install it, or run misheard in the folder that holds it"
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"module {name} cannot be imported: {type(error).__name__}: {error}"
         raise _option_error(option, what) from error
 

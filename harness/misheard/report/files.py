@@ -1,7 +1,8 @@
 """The report files of a run directory, written whole and read back."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from misheard.canonical import write_atomic, write_json
@@ -13,7 +14,7 @@ from misheard.report.items_parquet import read_items_parquet, write_items_parque
 from misheard.report.tables import failures_csv, matrix_csv
 from misheard.report.values import Document
 
-__all__ = ["read_items_parquet", "read_report", "write_report_files"]
+__all__ = ["damaged_report", "read_items_parquet", "read_report", "write_report_files"]
 
 REPORT = "report.json"
 MATRIX = "matrix.csv"
@@ -54,3 +55,18 @@ def read_report(folder: Path) -> Document:
     if not isinstance(document, dict) or (document.get("format"), document.get("format_version")) != known:
         raise InputError(f"{path}: is no report of this version; write it again with misheard score {folder}")
     return document
+
+
+@contextlib.contextmanager
+def damaged_report(*folders: Path) -> Iterator[None]:
+    """Turn what goes wrong with an edited report into an error that says what to do.
+
+    Raises IncompleteRunError.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        names = " or ".join(str(folder / REPORT) for folder in folders)
+        raise IncompleteRunError(
+            f"{names} is not as it was written ({type(error).__name__}); write it again with misheard score"
+        ) from error

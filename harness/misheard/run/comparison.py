@@ -54,7 +54,7 @@ def _check_scorers(a: Path, b: Path, first: dict[str, Any], second: dict[str, An
     if keys:
         raise NotComparableError(
             f"{a} and {b} were scored differently: {', '.join(keys)}; score both in the same way with "
-            "misheard score RUN, and its options --on-failure and --set scoring.NAME=VALUE"
+            "misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
         )
 
 
