@@ -44,9 +44,14 @@ def main() -> NoReturn:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         _run(sys.argv[1:])
+        sys.stdout.flush()
     except MisheardError as error:
         _say(f"misheard: {error}")
         sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read the output, such as head, has seen enough; nothing more can be written there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except OSError as error:
         # A full disk, a file without permission: whatever the system refused, without a stack of our own.
         name = f"{error.filename}: " if error.filename else ""

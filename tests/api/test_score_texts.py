@@ -25,7 +25,7 @@ SMALL_AND_LARGE = pytest.mark.parametrize("limit", [0, 1_000_000], ids=["kernels
 
 
 def set_limit(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(counting, "_SMALL_CHARACTERS_WITH_NUMPY", limit)
+    monkeypatch.setattr(counting, "_SMALL_TOKENS_WITH_NUMPY", limit)
 
 
 @SMALL_AND_LARGE
@@ -83,6 +83,23 @@ def test_the_way_of_counting_changes_no_number(pairs: list[tuple[str, str]], uni
             set_limit(patch, limit)
             found.append(misheard.score(references, hypotheses, unit=unit).items)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("wrong", [0.1, 0.9])
+def test_a_corpus_counts_the_same_with_and_without_numpy(
+    wrong: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(8)
+    references = [" ".join(f"w{n}" for n in rng.integers(0, 50, 9)) for _ in range(450)]
+    hypotheses = [
+        " ".join("x" if rng.random() < wrong else word for word in text.split()) for text in references
+    ]
+    found = []
+    for limit in (0, 1_000_000):
+        set_limit(monkeypatch, limit)
+        found.append(misheard.score(references, hypotheses).items)
+    assert found[0] == found[1]
+    assert len(found[0]) == 450
 
 
 def test_errors_are_jiwers() -> None:

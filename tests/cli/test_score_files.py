@@ -189,6 +189,10 @@ def test_alternatives(tmp_path: Path) -> None:
     (tmp_path / "h.txt").write_text("my ऑफिस is nearby\n", encoding="utf-8")
     (system,) = document("--ref", "r.txt", "--hyp", "h.txt", "--alternatives", cwd=tmp_path)["hypotheses"]
     assert (system["errors"], system["reference_units"]) == (0, 4)
+    slots = {"reference": ["my", ["office", "ऑफिस"], "is", ["near by", "nearby"], ["", "now"]]}
+    (tmp_path / "r.jsonl").write_text(json.dumps(slots) + "\n")
+    found = document("--ref", "r.jsonl", "--hyp", "h.txt", cwd=tmp_path)
+    assert (found["alternatives"], found["hypotheses"][0]["errors"]) == (True, 0)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +242,16 @@ def test_alignments_are_printed_where_there_are_errors(files: Path) -> None:
     limited = printed("--ref", "ref.txt", "--hyp", "a.txt", "--align-limit", "1", cwd=files)
     assert "2 with errors" in limited and limited.count("REF:") == 1
     assert "\x1b" not in text
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("a b c\n" * 20_000)
+    line = f"{sys.executable} -m misheard score --ref r.txt --hyp r.txt --output csv | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], capture_output=True, check=False, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"file,id,substitutions")
 
 
 def test_a_small_table_imports_nothing_heavy(files: Path) -> None:

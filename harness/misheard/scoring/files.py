@@ -22,7 +22,8 @@ class FilesRequest:
         format: of all files; guessed for each where None.
         missing: what a missing hypothesis is.
         sessions: file of sessions, or None.
-        alternatives: whether `{a / b}` in a reference means that either is accepted.
+        alternatives: whether `{a / b}` in a reference means that either is accepted; so it does where the
+            file of references gives a list of slots.
         reference_field, hypothesis_field, id_field: names of columns or keys, or None.
     """
 
@@ -76,19 +77,21 @@ def score_files(request: FilesRequest) -> ScoredFiles:
     ]
     sessions = None if request.sessions is None else read_sessions(request.sessions)
     pairs = pair(reference, systems, request.missing, sessions)
-    scores = [_score(pairs.references, texts, request) for texts in pairs.hypotheses]
+    alternatives = request.alternatives or reference.has_alternatives
+    scores = [_score(pairs.references, texts, request.settings, alternatives) for texts in pairs.hypotheses]
     return ScoredFiles(
         settings=request.settings,
         missing=request.missing,
-        alternatives=request.alternatives,
+        alternatives=alternatives,
         reference=reference,
         pairs=pairs,
         systems=tuple(map(SystemScore, systems, pairs.paired_by, pairs.missing, scores)),
     )
 
 
-def _score(references: Sequence[str], hypotheses: Sequence[str], request: FilesRequest) -> Score:
-    settings = request.settings
+def _score(
+    references: Sequence[str], hypotheses: Sequence[str], settings: TextSettings, alternatives: bool
+) -> Score:
     return score(
         references,
         hypotheses,
@@ -97,7 +100,7 @@ def _score(references: Sequence[str], hypotheses: Sequence[str], request: FilesR
         settings.language,
         settings.costs,
         annotations=settings.annotations,
-        alternatives=request.alternatives,
+        alternatives=alternatives,
     )
 
 

@@ -1,7 +1,7 @@
 """From texts to counts: a profile, a tokeniser, and the quickest of the ways to the same numbers."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -25,9 +25,19 @@ ItemCounts = tuple[int, int, int, int]
 _LIGHT_PROFILES = ("exact", "nfc")
 """Profiles that need no module: `exact` changes nothing, `nfc` nothing else that a tokeniser would see."""
 
-_SMALL_CHARACTERS = 60_000
-_SMALL_CHARACTERS_WITH_NUMPY = 1_000
-"""Up to so much text is counted without numpy: importing it would take longer, or calling it."""
+_SMALL_TOKENS: dict[Costs, int] = {"unit": 400_000, "sclite": 20_000}
+_SMALL_TOKENS_WITH_NUMPY = 300
+"""Up to about so many tokens are counted without numpy, whose import, or call, would take longer."""
+
+_SMALL_PAIR = 4_000_000
+"""Larger pairs (reference times hypothesis, in characters) would take too much memory that way."""
+
+_PROBE = 200
+_MOSTLY_RIGHT = 0.4
+"""What is mostly wrong takes long that way: beyond this share of errors in the first pairs, the rest goes on
+without it."""
+
+_CHARACTERS_PER_WORD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,40 +112,54 @@ def count_texts(
     references: Sequence[str], hypotheses: Sequence[str], settings: TextSettings
 ) -> list[ItemCounts]:
     """Return the counts of each pair of normalised texts. Which way they are counted changes no number."""
-    split = settings.split()
-    if _is_small(sum(map(len, references)) + sum(map(len, hypotheses))):
-        pairs = zip(references, hypotheses, strict=True)
-        return _small_counts([(split(ref), split(hyp)) for ref, hyp in pairs], settings.costs)
+    split, costs = settings.split(), settings.costs
+    if _is_small(references, hypotheses, costs, _CHARACTERS_PER_WORD if settings.unit == "words" else 1):
+        return count_tokens(list(map(split, references)), list(map(split, hypotheses)), costs)
     from misheard.text import interning
 
     if settings.unit == "words":
-        tokens = interning.word_pairs(references, hypotheses)
-    elif settings.unit == "chars":
-        tokens = interning.char_pairs(references, hypotheses)
-    else:
-        tokens = interning.token_pairs([split(t) for t in references], [split(t) for t in hypotheses])
-    return _kernel_counts(tokens, settings.costs)
+        return _kernel_counts(interning.word_pairs(references, hypotheses), costs)
+    if settings.unit == "chars":
+        return _kernel_counts(interning.char_pairs(references, hypotheses), costs)
+    tokens = interning.token_pairs(list(map(split, references)), list(map(split, hypotheses)))
+    return _kernel_counts(tokens, costs)
 
 
 def count_tokens(
     references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], costs: Costs
 ) -> list[ItemCounts]:
     """Return the counts of each pair of token lists."""
-    if _is_small(4 * (sum(map(len, references)) + sum(map(len, hypotheses)))):
-        return _small_counts(list(zip(references, hypotheses, strict=True)), costs)
+    counts: list[ItemCounts] = []
+    if _is_small(references, hypotheses, costs):
+        counts = _small_counts(references[:_PROBE], hypotheses[:_PROBE], costs)
+        if sum(s + d + i for s, d, i, _ in counts) <= _MOSTLY_RIGHT * sum(map(len, references[:_PROBE])):
+            return counts + _small_counts(references[_PROBE:], hypotheses[_PROBE:], costs)
+    done = len(counts)
+    if done == len(references):
+        return counts
     from misheard.text.interning import token_pairs
 
-    return _kernel_counts(token_pairs(references, hypotheses), costs)
+    return counts + _kernel_counts(token_pairs(references[done:], hypotheses[done:]), costs)
 
 
-def _is_small(characters: int) -> bool:
-    return characters <= (_SMALL_CHARACTERS_WITH_NUMPY if "numpy" in sys.modules else _SMALL_CHARACTERS)
+def _is_small(
+    references: Sequence[Sized], hypotheses: Sequence[Sized], costs: Costs, per_token: int = 1
+) -> bool:
+    total = sum(map(len, references)) + sum(map(len, hypotheses))
+    largest = max(map(len, references), default=0) * max(map(len, hypotheses), default=0)
+    limit = _SMALL_TOKENS_WITH_NUMPY if "numpy" in sys.modules else _SMALL_TOKENS[costs]
+    return total <= limit * per_token and largest <= _SMALL_PAIR
 
 
-def _small_counts(pairs: Sequence[tuple[Sequence[str], Sequence[str]]], costs: Costs) -> list[ItemCounts]:
+def _small_counts(
+    references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], costs: Costs
+) -> list[ItemCounts]:
     from misheard_kernels.small_inputs import count_edits
 
-    return [(0, 0, 0, len(ref)) if ref == hyp else count_edits(ref, hyp, costs=costs) for ref, hyp in pairs]
+    return [
+        (0, 0, 0, len(ref)) if ref == hyp else count_edits(ref, hyp, costs=costs)
+        for ref, hyp in zip(references, hypotheses, strict=True)
+    ]
 
 
 def _kernel_counts(tokens: "TokenPairs", costs: Costs) -> list[ItemCounts]:

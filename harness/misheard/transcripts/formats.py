@@ -49,7 +49,7 @@ class Transcripts:
     Attributes:
         name: the file as it was given.
         format: one of FORMATS.
-        texts, ids, sessions: as in `Utterances`.
+        texts, ids, sessions, has_alternatives: as in `Utterances`.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Transcripts:
     texts: tuple[str, ...] = field(repr=False)
     ids: tuple[str, ...] | None = None
     sessions: tuple[str | None, ...] | None = None
+    has_alternatives: bool = False
 
 
 def read_transcripts(
@@ -88,6 +89,7 @@ def read_transcripts(
         texts=tuple(found.texts),
         ids=None if found.ids is None else tuple(found.ids),
         sessions=None if found.sessions is None else tuple(found.sessions),
+        has_alternatives=found.has_alternatives,
     )
 
 

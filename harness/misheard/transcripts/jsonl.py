@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from misheard.transcripts.fields import id_field, session_field, text_field
-from misheard.transcripts.source import Source, Utterances
+from misheard.transcripts.source import Source, Utterances, named
 
 
 def read_jsonl(source: Source) -> Utterances:
@@ -21,7 +21,9 @@ def parse_json(source: Source) -> Any:
 
 def _parsed(source: Source, text: str, line: int | None) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
+    except _RepeatedKeyError as error:
+        raise source.error(f"the same key twice in one object: {named([str(error)])}", line) from None
     except json.JSONDecodeError as error:
         what = f"not valid JSON ({error.msg} at column {error.colno})"
         raise source.error(what, line or error.lineno) from None
@@ -29,16 +31,37 @@ def _parsed(source: Source, text: str, line: int | None) -> Any:
         raise source.error("not valid JSON: nested too deeply, or a number that is too long", line) from None
 
 
+class _RepeatedKeyError(Exception):
+    """A key that stands twice in an object, of which a parser would keep the last without a word."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
 def records(source: Source, rows: Iterable[tuple[int | None, Any]]) -> Utterances:
-    """Return the utterances of objects that each hold a text and, all or none of them, an id."""
+    """Return the utterances of objects that each hold a text and, all or none of them, an id.
+
+    A reference may be a list of texts and lists of accepted texts: `["my", ["office", "ऑफिस"], "is near"]`.
+    """
     texts: list[str] = []
     ids: list[str] = []
     sessions: list[str | None] = []
+    has_slots = False
     for number, (line, record) in enumerate(rows, 1):
         where = line if line is not None else None
         if not isinstance(record, dict):
             raise source.error(f"record {number} is no object", where)
-        texts.append(_string(source, record, text_field(source, record, where), number, where))
+        key = text_field(source, record, where)
+        if isinstance(record[key], list) and source.role == "reference":
+            texts.append(_slots(source, record[key], number, where))
+            has_slots = True
+        else:
+            texts.append(_string(source, record, key, number, where))
         identifier = id_field(source, record, where)
         if identifier is not None:
             ids.append(_string(source, record, identifier, number, where))
@@ -50,7 +73,20 @@ def records(source: Source, rows: Iterable[tuple[int | None, Any]]) -> Utterance
         known = session is not None and record[session] not in (None, "")
         sessions.append(_string(source, record, session, number, where) if session and known else None)
     source.check_unique(ids)
-    return Utterances(texts, ids or None, sessions if any(sessions) else None)
+    return Utterances(texts, ids or None, sessions if any(sessions) else None, has_slots)
+
+
+def _slots(source: Source, slots: list[Any], number: int, line: int | None) -> str:
+    """Return a reference given as a list, of texts and lists of accepted texts, in braces and slashes."""
+    written = []
+    for slot in slots:
+        accepted = slot if isinstance(slot, list) else [slot]
+        if not accepted or not all(isinstance(text, str) for text in accepted):
+            raise source.error(f"record {number}: a slot is neither a text nor a list of texts", line)
+        if any(mark in f" {text} " for text in accepted for mark in ("{", "}", " / ")):
+            raise source.error(f"record {number}: a text of a slot holds a brace or a slash of its own", line)
+        written.append(accepted[0] if len(accepted) == 1 else f"{{{' / '.join(t or '@' for t in accepted)}}}")
+    return " ".join(written)
 
 
 def _string(source: Source, record: dict[str, Any], key: str, number: int, line: int | None) -> str:

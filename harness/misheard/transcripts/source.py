@@ -27,11 +27,13 @@ class Utterances:
         texts: one text per utterance.
         ids: one unique id per utterance; None where the file gives none, so that its lines count.
         sessions: one session per utterance, None where an utterance has none; None where no field gives any.
+        has_alternatives: whether texts hold accepted spellings as `{a / b}`.
     """
 
     texts: Sequence[str]
     ids: Sequence[str] | None = None
     sessions: Sequence[str | None] | None = None
+    has_alternatives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
