@@ -18,7 +18,7 @@ from misheard_kernels.conventions import (
     SUBSTITUTION,
     check_convention,
 )
-from misheard_kernels.edit_distance import is_small, numba_in_use
+from misheard_kernels.edit_distance import is_small
 from misheard_kernels.small_inputs import edit_operations
 
 __all__ = [
@@ -103,7 +103,7 @@ def align_pairs(
     convention = check_convention(costs, ties)
     pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
     ref, ref_ends, hyp, hyp_ends = pairs
-    if not numba_in_use() and is_small(ref_ends, hyp_ends, costs):
+    if is_small(ref_ends, hyp_ends, costs):
         texts = zip(split(ref, ref_ends), split(hyp, hyp_ends), strict=True)
         paths = [
             edit_operations(reference, hypothesis, costs=costs, ties=ties) for reference, hypothesis in texts

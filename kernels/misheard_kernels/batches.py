@@ -145,7 +145,7 @@ def _share_out(
     fill: Callable[[int, int], None], ref_offsets: IntArray, hyp_offsets: IntArray, threads: int | None
 ) -> None:
     """Call `fill` for ranges of pairs of about the same number of cells that together are all pairs."""
-    workers = threads or _available_processors()
+    workers = threads or available_processors()
     cells = np.diff(ref_offsets).astype(np.float64) * np.diff(hyp_offsets) + 1.0
     work = np.cumsum(np.append(0.0, cells))
     workers = max(1, min(workers, int(work[-1] // _LEAST_SHARE)))
@@ -159,7 +159,8 @@ def _share_out(
         list(pool.map(lambda share: fill(*share), shares))
 
 
-def _available_processors() -> int:
+def available_processors() -> int:
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -6,26 +6,27 @@ hits = m - S - D. `misheard_kernels.conventions` has the other ways to count.
 
 Several implementations give the same counts: without numba for small inputs, so that scoring a demo never
 pays for importing and compiling it (`edit_distance_numpy`, `small_inputs`), and compiled loops (`batches`)
-for large ones. numba in use already is used for small inputs too.
+for large ones; `misheard_kernels.loading` decides.
 """
-
-import sys
 
 import numpy as np
 
 from misheard_kernels.arrays import IntArray, TokenArray, checked_pairs, split
 from misheard_kernels.conventions import check_convention
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
+from misheard_kernels.loading import compiled_pays
 from misheard_kernels.small_inputs import count_edits
 
-NUMPY_MAX_CELLS = 40_000_000
-"""Up to this much estimated work numpy is quicker than importing numba and loading the compiled loops."""
+_NUMPY_SECONDS = 1.2e-8
+"""What the numpy path takes for a cell."""
 
-PYTHON_MAX_TOKENS = 100_000
-"""Up to this many tokens, in all, Python is quicker than that."""
+_TOKEN_SECONDS = 1.3e-6
+_BIT_SECONDS = 2e-9
+_SCLITE_SECONDS = 1.2e-7
+"""What Python takes for a token, for a cell as a bit, and for a cell at sclite's costs."""
 
-PYTHON_MAX_CELLS = 4_000_000
-"""Longer pairs have columns so long that Python is not, and rapidfuzz divides them."""
+_PYTHON_MAX_CELLS = 4_000_000
+"""rapidfuzz divides longer pairs, which only the compiled kernels do."""
 
 
 def edit_counts(
@@ -60,16 +61,13 @@ def edit_counts(
     convention = check_convention(costs, ties)
     pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
     ref, ref_ends, hyp, hyp_ends = pairs
-    if not numba_in_use():
-        if convention == "canonical":
-            if estimated_cells(np.diff(ref_ends), np.diff(hyp_ends)) <= NUMPY_MAX_CELLS:
-                return edit_counts_numpy(*pairs)
-        elif is_small(ref_ends, hyp_ends, costs):
-            texts = zip(split(ref, ref_ends), split(hyp, hyp_ends), strict=True)
-            rows = [
-                count_edits(reference, hypothesis, costs=costs, ties=ties) for reference, hypothesis in texts
-            ]
-            return np.array(rows, np.int64).reshape(-1, 4)
+    if convention == "canonical":
+        if not compiled_pays(_NUMPY_SECONDS * estimated_cells(np.diff(ref_ends), np.diff(hyp_ends))):
+            return edit_counts_numpy(*pairs)
+    elif is_small(ref_ends, hyp_ends, costs):
+        texts = zip(split(ref, ref_ends), split(hyp, hyp_ends), strict=True)
+        rows = [count_edits(reference, hypothesis, costs=costs, ties=ties) for reference, hypothesis in texts]
+        return np.array(rows, np.int64).reshape(-1, 4)
     from misheard_kernels.batches import count_batch
 
     return count_batch(*pairs, convention, threads)
@@ -85,8 +83,7 @@ def edit_distance_batch(
 ) -> IntArray:
     """Return the Levenshtein distance of each pair: int64[n]. Arguments and errors as `edit_counts`."""
     pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
-    lengths = np.diff(pairs[1]), np.diff(pairs[3])
-    if not numba_in_use() and estimated_cells(*lengths) <= NUMPY_MAX_CELLS:
+    if not compiled_pays(_NUMPY_SECONDS * estimated_cells(np.diff(pairs[1]), np.diff(pairs[3]))):
         distances: IntArray = edit_counts_numpy(*pairs)[:, :3].sum(axis=1)
         return distances
     from misheard_kernels.batches import distance_batch
@@ -94,15 +91,11 @@ def edit_distance_batch(
     return distance_batch(*pairs, threads)
 
 
-def numba_in_use() -> bool:
-    """Return whether the compiled kernels are loaded already."""
-    return "misheard_kernels.batches" in sys.modules
-
-
 def is_small(ref_offsets: IntArray, hyp_offsets: IntArray, costs: str) -> bool:
-    """Return whether `misheard_kernels.small_inputs` is quicker than loading the compiled kernels."""
+    """Return whether to leave the compiled kernels alone and use `misheard_kernels.small_inputs`."""
     cells = np.diff(ref_offsets) * np.diff(hyp_offsets)
-    if costs == "sclite" and cells.sum() > PYTHON_MAX_CELLS:
+    if cells.max(initial=0) > _PYTHON_MAX_CELLS:
         return False
     tokens = ref_offsets[-1] - ref_offsets[0] + hyp_offsets[-1] - hyp_offsets[0]
-    return bool(tokens <= PYTHON_MAX_TOKENS and cells.max(initial=0) <= PYTHON_MAX_CELLS)
+    seconds = tokens * _TOKEN_SECONDS + cells.sum() * (_SCLITE_SECONDS if costs == "sclite" else _BIT_SECONDS)
+    return not compiled_pays(float(seconds))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from token_pairs import CORPORA, Pair, arrays, noisy_pairs, random_pairs
 
-from misheard_kernels import edit_counts, edit_distance_batch
+from misheard_kernels import edit_counts, edit_distance_batch, loading
 from misheard_kernels import edit_distance as dispatch
 from misheard_kernels.batches import count_batch, distance_batch
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
@@ -206,17 +206,35 @@ def test_threads_must_be_at_least_one():
         edit_counts(*arrays([([1], [1])]), threads=0)
 
 
-def test_large_inputs_take_the_compiled_path(monkeypatch):
-    pairs = CORPORA["noisy characters"]
-    expected = edit_counts(*arrays(pairs))
-    monkeypatch.setattr(dispatch, "edit_counts_numpy", None)
-    monkeypatch.setattr(dispatch, "NUMPY_MAX_CELLS", 0)
-    assert np.array_equal(edit_counts(*arrays(pairs), threads=2), expected)
+def test_a_job_that_takes_long_without_them_loads_the_compiled_kernels():
+    thin = estimated_cells(np.array([1]), np.array([100_000])) * dispatch._NUMPY_SECONDS
+    demo = estimated_cells(np.full(60, 60), np.full(60, 60)) * dispatch._NUMPY_SECONDS
+    assert thin > loading.LOADING_SECONDS > 10 * demo
 
 
-def test_one_long_and_thin_pair_is_too_much_for_the_numpy_path():
-    thin = estimated_cells(np.array([1]), np.array([100_000]))
-    assert thin > dispatch.NUMPY_MAX_CELLS > estimated_cells(np.full(60, 60), np.full(60, 60))
+def test_many_small_jobs_load_the_compiled_kernels_in_the_end(monkeypatch):
+    monkeypatch.setattr(loading, "_COMPILED", ())
+    monkeypatch.setattr(loading, "_spent", 0.0)
+    assert [loading.compiled_pays(0.4 * loading.LOADING_SECONDS) for _ in range(4)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert not loading.compiled_pays(0.1 * loading.LOADING_SECONDS)
+    monkeypatch.setattr(loading, "_COMPILED", ("misheard_kernels.batches",))
+    assert loading.compiled_pays(0.0)
+
+
+@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
+@pytest.mark.parametrize("compile_it", [True, False])
+def test_the_choice_of_a_path_changes_nothing(monkeypatch, compile_it, corpus):
+    monkeypatch.setattr(dispatch, "compiled_pays", lambda seconds: compile_it)
+    assert np.array_equal(edit_counts(*arrays(corpus)), plain(corpus))
+    assert np.array_equal(edit_distance_batch(*arrays(corpus)), plain(corpus)[:, :3].sum(axis=1))
+    for convention in ({"ties": "rapidfuzz"}, {"costs": "sclite"}):
+        expected = [list(count_edits(*pair, **convention)) for pair in corpus[:60]]
+        assert edit_counts(*arrays(corpus[:60]), **convention).tolist() == expected
 
 
 def test_a_huge_vocabulary_of_equal_texts():

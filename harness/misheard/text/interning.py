@@ -1,15 +1,22 @@
 """Texts as arrays: tokens become int32 ids that are equal where the tokens are.
 
-Ids are comparable within one `TokenPairs` only.
+Ids are comparable within one `TokenPairs` only. Small inputs are split by Python, large ones by compiled
+kernels; the ids are the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from misheard.text.tokenisers import words
+from misheard_kernels.interning import bare_code_points, intern_words
+from misheard_kernels.loading import compiled_pays
+
+_WORDS_SECONDS = 4e-8
+_CHARS_SECONDS = 2.5e-8
+"""What Python takes for a code point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,11 @@ def word_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
 
     Raises ValueError where there are not as many hypotheses as references.
     """
-    return token_pairs([words(text) for text in references], [words(text) for text in hypotheses])
+    _check_lengths(references, hypotheses)
+    bounds = _bounds(references, hypotheses)
+    if not compiled_pays(bounds[-1] * _WORDS_SECONDS):
+        return token_pairs([words(text) for text in references], [words(text) for text in hypotheses])
+    return _divided(*intern_words(_encoded(references, hypotheses), bounds))
 
 
 def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPairs:
@@ -43,7 +54,11 @@ def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     are not as many hypotheses as references.
     """
     _check_lengths(references, hypotheses)
-    return TokenPairs(*_code_points(references), *_code_points(hypotheses))
+    bounds = _bounds(references, hypotheses)
+    if not compiled_pays(bounds[-1] * _CHARS_SECONDS):
+        bare = [["".join(text.split()) for text in texts] for texts in (references, hypotheses)]
+        return _divided(_encoded(*bare).astype(np.int32), _bounds(*bare))
+    return _divided(*bare_code_points(_encoded(references, hypotheses), bounds))
 
 
 def token_pairs(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> TokenPairs:
@@ -53,7 +68,13 @@ def token_pairs(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequen
     """
     _check_lengths(references, hypotheses)
     ids: dict[str, int] = {}
-    return TokenPairs(*_interned(references, ids), *_interned(hypotheses, ids))
+    flat = [
+        ids.setdefault(token, len(ids))
+        for lists in (references, hypotheses)
+        for tokens in lists
+        for token in tokens
+    ]
+    return _divided(np.array(flat, dtype=np.int32), _bounds(references, hypotheses))
 
 
 def _check_lengths(references: Sequence[object], hypotheses: Sequence[object]) -> None:
@@ -61,20 +82,26 @@ def _check_lengths(references: Sequence[object], hypotheses: Sequence[object]) -
         raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
 
 
-def _code_points(texts: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    bare = ["".join(text.split()) for text in texts]
-    encoded = "".join(bare).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(encoded, dtype="<i4").astype(np.int32), _offsets(map(len, bare), len(bare))
+def _encoded(references: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.uint32]:
+    text = "".join(references) + "".join(hypotheses)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
 
 
-def _interned(
-    lists: Sequence[Sequence[str]], ids: dict[str, int]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    flat = [ids.setdefault(token, len(ids)) for tokens in lists for token in tokens]
-    return np.array(flat, dtype=np.int32), _offsets(map(len, lists), len(lists))
+def _bounds(
+    references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
+) -> npt.NDArray[np.int64]:
+    """Return where each reference and then each hypothesis starts when all follow each other, and the end."""
+    bounds = np.zeros(len(references) + len(hypotheses) + 1, dtype=np.int64)
+    for lists, part in (
+        (references, bounds[1 : len(references) + 1]),
+        (hypotheses, bounds[len(references) + 1 :]),
+    ):
+        part[:] = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    return np.cumsum(bounds, out=bounds)
 
 
-def _offsets(lengths: Iterable[int], count: int) -> npt.NDArray[np.int64]:
-    offsets = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(lengths, dtype=np.int64, count=count), out=offsets[1:])
-    return offsets
+def _divided(flat: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> TokenPairs:
+    """Return pairs from the ids and offsets of all references and then all hypotheses."""
+    middle = len(offsets) // 2
+    cut = offsets[middle]
+    return TokenPairs(flat[:cut], offsets[: middle + 1], flat[cut:], offsets[middle:] - cut)

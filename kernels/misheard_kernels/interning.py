@@ -1,0 +1,67 @@
+"""Texts as arrays of numbers: the compiled part of it, for many or long texts."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+CodePoints = npt.NDArray[np.uint32]
+IntArray = npt.NDArray[np.int64]
+TokenArray = npt.NDArray[np.int32]
+
+_LEAST_SHARE = 500_000
+"""Code points for which another thread is not worth starting."""
+
+
+def intern_words(
+    text: CodePoints, bounds: IntArray, *, threads: int | None = None
+) -> tuple[TokenArray, IntArray]:
+    """Return the words of n texts, as numbers that are equal where the words are, and their offsets.
+
+    Args:
+        text: uint32, the code points of all texts, one after the other. Words are separated by white space
+            as `str.isspace` sees it, and by the end of a text.
+        bounds: int64[n + 1], ascending; text i is `text[bounds[i]:bounds[i + 1]]`.
+        threads: every processor available where None. The numbers do not depend on it.
+
+    Returns:
+        int32, the words of all texts, numbered from 0 in the order in which they occur first; int64[n + 1],
+        text i has those from `offsets[i]` to `offsets[i + 1]`.
+    """
+    from misheard_kernels.batches import available_processors
+    from misheard_kernels.interning_compiled import intern_range, merge_words
+
+    workers = max(1, min(threads or available_processors(), len(text) // _LEAST_SHARE))
+    cuts = np.searchsorted(bounds, np.linspace(bounds[0], bounds[-1], workers + 1)[1:-1]).tolist()
+    edges = [0, *cuts, len(bounds) - 1]
+    counts = np.zeros(len(bounds), np.int64)
+
+    def intern(share: int) -> tuple[TokenArray, IntArray]:
+        first, last = edges[share], edges[share + 1]
+        most = (int(bounds[last] - bounds[first]) + last - first) // 2
+        ids = np.empty(most, np.int32)
+        words = intern_range(text, bounds, first, last, ids, counts[1:])
+        return ids[: counts[first + 1 : last + 1].sum()], words
+
+    if workers == 1:
+        ids = intern(0)[0]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(intern, range(workers)))
+        numbers = merge_words(text, np.concatenate([words for _, words in parts]))
+        starts = np.cumsum([0, *(len(words) for _, words in parts)])
+        ids = np.concatenate([numbers[start:][part] for (part, _), start in zip(parts, starts, strict=False)])
+    return ids, np.cumsum(counts)
+
+
+def bare_code_points(text: CodePoints, bounds: IntArray) -> tuple[TokenArray, IntArray]:
+    """Return the code points of n texts that are no white space, int32, and their offsets, int64[n + 1].
+
+    Arguments are those of `intern_words`.
+    """
+    from misheard_kernels.interning_compiled import strip_spaces
+
+    bare = np.empty(len(text), np.int32)
+    counts = np.zeros(len(bounds), np.int64)
+    written = strip_spaces(text, bounds, bare, counts[1:])
+    return bare[:written], np.cumsum(counts)
