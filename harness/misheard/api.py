@@ -157,7 +157,8 @@ def score(
         language: BCP-47 tag of the texts; `spoken` depends on it.
         costs: `unit`, or `sclite` for substitutions of 4 and deletions and insertions of 3.
         annotations: what becomes of `(laughs)` and the like: `keep`, `remove` or `token`.
-        alternatives: whether `{a / b}` in a reference means that either is accepted.
+        alternatives: whether `{a / b}` in a reference means that either is accepted (see
+            `misheard.text.alternatives`).
 
     Raises:
         InputError: other numbers of references and hypotheses, naming both; an option that does not exist.

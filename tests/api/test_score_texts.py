@@ -213,6 +213,12 @@ def test_a_small_score_imports_nothing_heavy() -> None:
     assert not modules_after(SCORE_129) & HEAVY
 
 
+def test_braces_of_alternatives_must_pair_up() -> None:
+    with pytest.raises(InputError, match="reference 2: a brace opens that is not closed") as caught:
+        misheard.score(["a", "{canary / b"], ["a", "b"], alternatives=True)
+    assert "canary" not in str(caught.value)
+
+
 def test_what_misheard_offers() -> None:
     assert misheard.Score is type(misheard.score("a", "a"))
     with pytest.raises(AttributeError, match="has no attribute 'wer'"):

@@ -189,8 +189,10 @@ def test_alternatives(tmp_path: Path) -> None:
     (tmp_path / "h.txt").write_text("my ऑफिस is nearby\n", encoding="utf-8")
     (system,) = document("--ref", "r.txt", "--hyp", "h.txt", "--alternatives", cwd=tmp_path)["hypotheses"]
     assert (system["errors"], system["reference_units"]) == (0, 4)
-    slots = {"reference": ["my", ["office", "ऑफिस"], "is", ["near by", "nearby"], ["", "now"]]}
-    (tmp_path / "r.jsonl").write_text(json.dumps(slots) + "\n")
+    slots = {"reference": ["my", ["office", "ऑफिस"], "is", ["near by", "nearby"], ["", "n/o{w"]]}
+    plain = {"reference": "a {b / c\\"}
+    (tmp_path / "r.jsonl").write_text(f"{json.dumps(slots)}\n{json.dumps(plain)}\n")
+    (tmp_path / "h.txt").write_text("my ऑफिस is nearby\na {b / c\\\n", encoding="utf-8")
     found = document("--ref", "r.jsonl", "--hyp", "h.txt", cwd=tmp_path)
     assert (found["alternatives"], found["hypotheses"][0]["errors"]) == (True, 0)
 

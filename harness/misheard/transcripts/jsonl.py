@@ -1,11 +1,14 @@
 """Records of JSON: an object a line (JSON Lines, NeMo manifests), or a list of objects."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from misheard.transcripts.fields import id_field, session_field, text_field
 from misheard.transcripts.source import Source, Utterances, named
+
+_SIGN = re.compile(r"[{}/\\]")
 
 
 def read_jsonl(source: Source) -> Utterances:
@@ -47,19 +50,20 @@ def records(source: Source, rows: Iterable[tuple[int | None, Any]]) -> Utterance
     """Return the utterances of objects that each hold a text and, all or none of them, an id.
 
     A reference may be a list of texts and lists of accepted texts: `["my", ["office", "ऑफिस"], "is near"]`.
+    In a file with such a list, braces in references that are no lists are text.
     """
     texts: list[str] = []
     ids: list[str] = []
     sessions: list[str | None] = []
-    has_slots = False
+    slotted: dict[int, str] = {}
     for number, (line, record) in enumerate(rows, 1):
         where = line if line is not None else None
         if not isinstance(record, dict):
             raise source.error(f"record {number} is no object", where)
         key = text_field(source, record, where)
         if isinstance(record[key], list) and source.role == "reference":
-            texts.append(_slots(source, record[key], number, where))
-            has_slots = True
+            slotted[len(texts)] = _slots(source, record[key], number, where)
+            texts.append("")
         else:
             texts.append(_string(source, record, key, number, where))
         identifier = id_field(source, record, where)
@@ -73,19 +77,23 @@ def records(source: Source, rows: Iterable[tuple[int | None, Any]]) -> Utterance
         known = session is not None and record[session] not in (None, "")
         sessions.append(_string(source, record, session, number, where) if session and known else None)
     source.check_unique(ids)
-    return Utterances(texts, ids or None, sessions if any(sessions) else None, has_slots)
+    if slotted:
+        texts = [slotted[n] if n in slotted else _escaped(text) for n, text in enumerate(texts)]
+    return Utterances(texts, ids or None, sessions if any(sessions) else None, bool(slotted))
+
+
+def _escaped(text: str) -> str:
+    return _SIGN.sub(r"\\\g<0>", text)
 
 
 def _slots(source: Source, slots: list[Any], number: int, line: int | None) -> str:
-    """Return a reference given as a list, of texts and lists of accepted texts, in braces and slashes."""
+    """Return a reference given as a list in the notation of `misheard.text.alternatives`."""
     written = []
     for slot in slots:
         accepted = slot if isinstance(slot, list) else [slot]
         if not accepted or not all(isinstance(text, str) for text in accepted):
             raise source.error(f"record {number}: a slot is neither a text nor a list of texts", line)
-        if any(mark in f" {text} " for text in accepted for mark in ("{", "}", " / ")):
-            raise source.error(f"record {number}: a text of a slot holds a brace or a slash of its own", line)
-        written.append(accepted[0] if len(accepted) == 1 else f"{{{' / '.join(t or '@' for t in accepted)}}}")
+        written.append(f"{{{' / '.join(map(_escaped, accepted))}}}")
     return " ".join(written)
 
 
