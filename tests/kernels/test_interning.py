@@ -60,21 +60,21 @@ def test_numbers_do_not_depend_on_threads(monkeypatch, vocabulary):
 
 
 def words_with_one_hash() -> tuple[str, str]:
-    """Two words of three characters, found by sorting: the kernel's hash of both is the same 64 bits."""
+    """Two words of four characters, found by sorting: the kernel's hash of both is the same 64 bits."""
     rng = np.random.default_rng(4)
-    factor = np.uint64(0x9E3779B97F4A7C15)
-    first, second = rng.integers(0x10000, 0x110000, (2, 1 << 24)).astype(np.uint64)
-    mixed = ((first * factor) ^ second) * factor
+    starts = rng.integers(0x10000, 0x110000, (3, 1 << 24)).astype(np.uint64)
+    mixed = np.zeros(1 << 24, np.uint64)
+    for codes in starts:
+        mixed = (mixed ^ codes) * np.uint64(0x9E3779B97F4A7C15)
     order = np.argsort(mixed)
     close = np.flatnonzero(np.diff(mixed[order] >> np.uint64(21)) == 0)
-    for one, other in zip(order[close], order[close + 1], strict=True):
-        third = 0x4E00
-        other_third = third ^ int(mixed[one] ^ mixed[other])
-        if 0xE000 < other_third <= sys.maxunicode:
-            return (
-                chr(first[one]) + chr(second[one]) + chr(third),
-                chr(first[other]) + chr(second[other]) + chr(other_third),
-            )
+    for pair in zip(order[close], order[close + 1], strict=True):
+        last = [0x4E00, 0x4E00 ^ int(mixed[pair[0]] ^ mixed[pair[1]])]
+        if 0xE000 < last[1] <= sys.maxunicode:
+            words = [
+                "".join(map(chr, [*starts[:, n].tolist(), end])) for n, end in zip(pair, last, strict=True)
+            ]
+            return words[0], words[1]
     raise AssertionError("no such words: look with another seed")
 
 
