@@ -251,3 +251,17 @@ def test_an_imported_run_cannot_be_run(tmp_path: Path, make_suite: MakePath, mak
     done = misheard("run", config, "--suite", make_suite(), "--out", tmp_path / "run")
     assert done.returncode == 2
     assert "imported outputs cannot be run again" in done.stderr
+
+
+def test_without_a_library_that_decodes_there_are_no_fingerprints(
+    tmp_path: Path, make_suite: MakePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from misheard.run.importing import ImportOptions, import_outputs
+
+    suite = make_suite()
+    monkeypatch.setitem(sys.modules, "soundfile", None)
+    path = write(tmp_path / "outputs.jsonl", outputs_of(suite))
+    steps: list[int] = []
+    imported = import_outputs(ImportOptions(path, suite, tmp_path / "run"), steps.append)
+    assert imported.without_audio == sum(steps) == 7
+    assert imported.scored.report["arms"]["audio"]["wer"]["n"] == 6

@@ -13,7 +13,8 @@ from typing import Any
 import misheard
 from misheard.canonical import sha256_file, sha256_json
 from misheard.config import OnFailure, RunConfig
-from misheard.failures import FailureKind
+from misheard.errors import BackendError
+from misheard.failures import FailureKind, ItemFailedError
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import ImportedRecognizerSettings
 from misheard.run.directory import RunDirectory, write_suite
@@ -147,12 +148,11 @@ def _plan(suite: Suite, advance: Callable[[int], None]) -> Plan:
 def _decoded(suite: Suite, advance: Callable[[int], None]) -> Plan:
     """Return the plan of a run over the suite; without a library that decodes, every item has failed."""
     from misheard.audio.decode import DecodedAudio, decode
-    from misheard.failures import ItemFailedError
 
     def read(item: Item) -> DecodedAudio:
         try:
             return decode(suite.audio_path(item))
-        except ImportError as error:
+        except BackendError as error:
             raise ItemFailedError(FailureKind.AUDIO_MISSING, "no library to decode it") from error
 
     return make_plan(suite, read, lambda language: True, 1, advance)
