@@ -34,7 +34,7 @@ def compiled(*signature: Any, **options: Any) -> Callable[[Function], Function]:
 
 def internal(function: Function) -> Function:
     """Compile a function that only compiled functions call: it becomes part of them and their cache."""
-    return _njit(function)
+    return _njit(function, forceinline=True)
 
 
 def _njit(function: Function, *signature: Any, **options: Any) -> Function:

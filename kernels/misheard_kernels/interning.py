@@ -14,14 +14,14 @@ _LEAST_SHARE = 500_000
 
 
 def intern_words(
-    text: CodePoints, bounds: IntArray, *, threads: int | None = None
+    text: CodePoints, starts: IntArray, *, threads: int | None = None
 ) -> tuple[TokenArray, IntArray]:
     """Return the words of n texts, as numbers that are equal where the words are, and their offsets.
 
     Args:
-        text: uint32, the code points of all texts, one after the other. Words are separated by white space
-            as `str.isspace` sees it, and by the end of a text.
-        bounds: int64[n + 1], ascending; text i is `text[bounds[i]:bounds[i + 1]]`.
+        text: uint32, the code points of all texts, one after the other, each with one white space more at its
+            end. Words are separated by white space, as `str.isspace` sees it.
+        starts: int64[n + 1], ascending; text i, with the white space, is `text[starts[i]:starts[i + 1]]`.
         threads: every processor available where None. The numbers do not depend on it.
 
     Returns:
@@ -32,15 +32,15 @@ def intern_words(
     from misheard_kernels.interning_compiled import intern_range, merge_words
 
     workers = max(1, min(threads or available_processors(), len(text) // _LEAST_SHARE))
-    cuts = np.searchsorted(bounds, np.linspace(bounds[0], bounds[-1], workers + 1)[1:-1]).tolist()
-    edges = [0, *cuts, len(bounds) - 1]
-    counts = np.zeros(len(bounds), np.int64)
+    cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], workers + 1)[1:-1]).tolist()
+    edges = [0, *cuts, len(starts) - 1]
+    counts = np.zeros(len(starts), np.int64)
 
     def intern(share: int) -> tuple[TokenArray, IntArray]:
         first, last = edges[share], edges[share + 1]
-        most = (int(bounds[last] - bounds[first]) + last - first) // 2
+        most = int(starts[last] - starts[first]) // 2
         ids = np.empty(most, np.int32)
-        words = intern_range(text, bounds, first, last, ids, counts[1:])
+        words = intern_range(text, starts, first, last, ids, counts[1:])
         return ids[: counts[first + 1 : last + 1].sum()], words
 
     if workers == 1:
@@ -54,7 +54,7 @@ def intern_words(
     return ids, np.cumsum(counts)
 
 
-def bare_code_points(text: CodePoints, bounds: IntArray) -> tuple[TokenArray, IntArray]:
+def bare_code_points(text: CodePoints, starts: IntArray) -> tuple[TokenArray, IntArray]:
     """Return the code points of n texts that are no white space, int32, and their offsets, int64[n + 1].
 
     Arguments are those of `intern_words`.
@@ -62,6 +62,6 @@ def bare_code_points(text: CodePoints, bounds: IntArray) -> tuple[TokenArray, In
     from misheard_kernels.interning_compiled import strip_spaces
 
     bare = np.empty(len(text), np.int32)
-    counts = np.zeros(len(bounds), np.int64)
-    written = strip_spaces(text, bounds, bare, counts[1:])
+    counts = np.zeros(len(starts), np.int64)
+    written = strip_spaces(text, starts, bare, counts[1:])
     return bare[:written], np.cumsum(counts)

@@ -15,8 +15,8 @@ SPACES = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()
 
 
 def encoded(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    text = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(text, "<u4"), np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    text = "".join(f"{text}\u2003" for text in texts).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(text, "<u4"), np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int64)
 
 
 def numbered(texts: list[str]) -> tuple[list[int], list[int]]:
@@ -43,6 +43,13 @@ def random_texts(seed: int, count: int, vocabulary: int) -> list[str]:
 def test_white_space_is_that_of_str_split():
     texts = [f"a{chr(code)}b" for code in range(0x3100)] + ["x", *SPACES, "".join(SPACES), " a  b ", ""]
     texts += ["a\ufeffb", "a\u200bb", "a\U0001f600b", "a\U0010ffffb", "\udc80 \ud800", "\udc80\ud800"]
+    texts += ["\0a a \0\0a a\0 \0 \0\0", "\xff\xe1 \xe1 \u0100\xe1", "abcdefg abcdefgh bcdefgh xbcdefgh"]
+    texts += [f"{'y' * n}{end}" for n in (6, 7, 8, 11, 12, 13, 14, 40) for end in "abÿ字\u0161"]
+    texts += [
+        "".join(chr(0x905 + (n * step) % 40) for step in range(length))
+        for n in range(9)
+        for length in range(1, 20)
+    ]
     assert interned(texts) == numbered(texts)
 
 
@@ -60,7 +67,10 @@ def test_numbers_do_not_depend_on_threads(monkeypatch, vocabulary):
 
 
 def words_with_one_hash() -> tuple[str, str]:
-    """Two words of four characters, found by sorting: the kernel's hash of both is the same 64 bits."""
+    """Two words of four characters, found by sorting: the kernel's hash of both is the same 64 bits.
+
+    Their characters differ in more than the lowest byte, so that they are looked up by their hash.
+    """
     rng = np.random.default_rng(4)
     starts = rng.integers(0x10000, 0x110000, (3, 1 << 24)).astype(np.uint64)
     mixed = np.zeros(1 << 24, np.uint64)

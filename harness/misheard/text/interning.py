@@ -41,10 +41,10 @@ def word_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     Raises ValueError where there are not as many hypotheses as references.
     """
     _check_lengths(references, hypotheses)
-    bounds = _bounds(references, hypotheses)
-    if not compiled_pays(bounds[-1] * _WORDS_SECONDS):
+    starts = _bounds(references, hypotheses, between=1)
+    if not compiled_pays(starts[-1] * _WORDS_SECONDS):
         return token_pairs([words(text) for text in references], [words(text) for text in hypotheses])
-    return _divided(*intern_words(_encoded(references, hypotheses), bounds))
+    return _divided(*intern_words(_encoded(references, hypotheses, " "), starts))
 
 
 def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPairs:
@@ -54,11 +54,11 @@ def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     are not as many hypotheses as references.
     """
     _check_lengths(references, hypotheses)
-    bounds = _bounds(references, hypotheses)
-    if not compiled_pays(bounds[-1] * _CHARS_SECONDS):
+    starts = _bounds(references, hypotheses, between=1)
+    if not compiled_pays(starts[-1] * _CHARS_SECONDS):
         bare = [["".join(text.split()) for text in texts] for texts in (references, hypotheses)]
-        return _divided(_encoded(*bare).astype(np.int32), _bounds(*bare))
-    return _divided(*bare_code_points(_encoded(references, hypotheses), bounds))
+        return _divided(_encoded(*bare, "").astype(np.int32), _bounds(*bare))
+    return _divided(*bare_code_points(_encoded(references, hypotheses, " "), starts))
 
 
 def token_pairs(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> TokenPairs:
@@ -82,21 +82,24 @@ def _check_lengths(references: Sequence[object], hypotheses: Sequence[object]) -
         raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
 
 
-def _encoded(references: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.uint32]:
-    text = "".join(references) + "".join(hypotheses)
+def _encoded(references: Sequence[str], hypotheses: Sequence[str], end: str) -> npt.NDArray[np.uint32]:
+    text = end.join([*references, *hypotheses, ""])
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
 
 
 def _bounds(
-    references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
+    references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], between: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Return where each reference and then each hypothesis starts when all follow each other, and the end."""
+    """Return where each reference, then each hypothesis, starts when all follow each other, and the end.
+
+    `between` is added to every length.
+    """
     bounds = np.zeros(len(references) + len(hypotheses) + 1, dtype=np.int64)
     for lists, part in (
         (references, bounds[1 : len(references) + 1]),
         (hypotheses, bounds[len(references) + 1 :]),
     ):
-        part[:] = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        part[:] = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)) + between
     return np.cumsum(bounds, out=bounds)
 
 
