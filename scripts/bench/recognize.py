@@ -4,7 +4,7 @@
 Same CTranslate2 model, compute type, beam (1), temperature (0), language and files, decoding included, model
 loading excluded. The contestants take turns, round after round; the table shows medians and ratios.
 
-    scripts/bench/recognize.py SUITE [--model NAME] [--compute-type int8] [--batch-size 8] [--rounds 3]
+    scripts/bench/recognize.py SUITE [--model NAME] [--compute-type int8] [--batch-size 4] [--rounds 3]
 """
 
 import argparse
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("suite", type=Path)
     parser.add_argument("--model", default="whisper-base")
     parser.add_argument("--compute-type", default="int8")
-    parser.add_argument("--batch-size", type=int, default=8)
+    parser.add_argument("--batch-size", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     suite = load_suite(args.suite)
