@@ -56,8 +56,8 @@ def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     _check_lengths(references, hypotheses)
     starts = _bounds(references, hypotheses, between=1)
     if not compiled_pays(starts[-1] * _CHARS_SECONDS):
-        bare = [["".join(text.split()) for text in texts] for texts in (references, hypotheses)]
-        return _divided(_encoded(*bare, "").astype(np.int32), _bounds(*bare))
+        ref, hyp = (["".join(text.split()) for text in texts] for texts in (references, hypotheses))
+        return _divided(_encoded(ref, hyp, "").astype(np.int32), _bounds(ref, hyp))
     return _divided(*bare_code_points(_encoded(references, hypotheses, " "), starts))
 
 
