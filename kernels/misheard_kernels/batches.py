@@ -98,7 +98,7 @@ def _run(
 
     def fill(start: int, stop: int) -> None:
         # numpy's zeros take no memory until they are touched
-        masks = np.zeros(symbols, np.uint64)
+        masks = np.zeros((symbols, 2), np.uint64)
         bit_parallel.align_range(
             ref_flat, ref_offsets, hyp_flat, hyp_offsets, start, stop, what, masks, numbers > 0, packed,
             slots, operations,

@@ -44,6 +44,7 @@ _OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
 _INTS = types.int64[::1]
 _BITS = types.uint64[::1]
 _SYMBOLS = types.int32[::1]
+_MASKS = types.uint64[:, ::1]
 _BYTES = types.uint8[::1]
 _OPERATIONS = types.int8[::1]
 
@@ -94,6 +95,38 @@ def _change(carry: npt.NDArray[np.uint8]) -> Any:
     return change
 
 
+@internal
+def _set_masks(masks: BitArray, side: int, ref: TokenArray, base: int, height: int) -> None:
+    for i in range(base, base + height):
+        masks[ref[i], side] |= uint64(1) << uint64(i - base)
+
+
+@internal
+def _clear_masks(masks: BitArray, side: int, ref: TokenArray, base: int, height: int) -> None:
+    for i in range(base, base + height):
+        masks[ref[i], side] = 0
+
+
+@internal
+def _step(match: int, p: int, q: int, sign: int, top: int) -> Any:
+    """Advance a block by a column; return two of its `planes`, the new state and the carry of row `top`."""
+    raised, lowered = uint64(sign & uint64(_RAISED)), uint64(sign >> uint64(1))
+    match |= lowered
+    level = (((match & p) + p) ^ p) | match | q
+    right = q | ~(level | p)
+    left = level & p
+    out = ((right >> top) & uint64(1)) | (((left >> top) & uint64(1)) << uint64(1))
+    shifted = (right << uint64(1)) | raised
+    return right, level, ((left << uint64(1)) | lowered) | ~(level | shifted), shifted & level, out
+
+
+@internal
+def _keep(planes: BitArray, at: int, p: int, right: int, level: int) -> None:
+    planes[at] = p
+    planes[at + 1] = right
+    planes[at + 2] = level
+
+
 @compiled(
     types.void(
         _SYMBOLS,
@@ -102,7 +135,7 @@ def _change(carry: npt.NDArray[np.uint8]) -> Any:
         int64,
         int64,
         int64,
-        _BITS,
+        _MASKS,
         _BYTES,
         _BITS,
         _BITS,
@@ -135,7 +168,7 @@ def forward(
         last: last column of the tile.
         down: rows of the band below the diagonal.
         up: rows of the band above it.
-        masks: zero, one element a symbol; zero again afterwards.
+        masks: zero, one row of two elements a symbol; zero again afterwards.
         carry: scratch, one element a column of the tile.
         plus: state, one element a block: rows that are one more than the row above.
         minus: state: rows that are one less than the row above.
@@ -148,47 +181,70 @@ def forward(
     top_block = max(0, first - up) >> 6
     carry[:columns] = _RAISED
     entry_bottom, began = int64(0), first
-    for block in range(top_block, blocks):
+    block = top_block
+    while block < blocks:
         base = block << 6
         height = min(64, rows - base)
         entry = max(0, base - down)
         if entry >= last:
             break
         begin, end = max(first, entry), min(last, base + height + up)
-        if entry >= first:
-            p, q = ~uint64(0), uint64(0)
-            total = int64(height)
-            if block > top_block:
-                total += entry_bottom
-                total += _change(carry[began - first : begin - first])
-            elif block > 0:
-                total += bottom[block - 1]
-        else:
+        if entry < first:
             p, q, total = plus[block], minus[block], bottom[block]
-        entry_bottom, began = total, begin
-        for i in range(base, base + height):
-            masks[ref[i]] |= uint64(1) << uint64(i - base)
+        else:
+            p, q = ~uint64(0), uint64(0)
+            if entry == 0:
+                total = int64(base + height)
+            elif block > top_block:
+                total = entry_bottom + _change(carry[began - first : begin - first]) + height
+            else:
+                total = bottom[block - 1] + height
+        _set_masks(masks, 0, ref, base, height)
         top = uint64(height - 1)
         at = (block - top_block) * columns * 3 + (begin - first) * 3
-        for c in range(begin - first, end - first):
-            raised, lowered = uint64(carry[c] & _RAISED), uint64(carry[c] >> 1)
-            match = masks[hyp[first + c]] | lowered
-            level = (((match & p) + p) ^ p) | match | q
-            right = q | ~(level | p)
-            left = level & p
-            carry[c] = ((right >> top) & uint64(1)) | (((left >> top) & uint64(1)) << uint64(1))
-            shifted = (right << uint64(1)) | raised
-            p = ((left << uint64(1)) | lowered) | ~(level | shifted)
-            q = shifted & level
+        next_entry = max(0, base + 64 - down)
+        if end < last or block + 1 == blocks or not (next_entry < first or next_entry == first == 0):
+            for c in range(begin - first, end - first):
+                right, level, p, q, out = _step(masks[hyp[first + c], 0], p, q, uint64(carry[c]), top)
+                carry[c] = out
+                if keep:
+                    _keep(planes, at, p, right, level)
+                    at += 3
+            entry_bottom, began = total, begin
+            plus[block], minus[block] = p, q
+            bottom[block] = total + _change(carry[begin - first : end - first])
+            _clear_masks(masks, 0, ref, base, height)
+            block += 1
+            continue
+        # the next block goes along: each alone, a processor waits for one step before the next can start
+        below = block + 1
+        below_base = below << 6
+        below_height = min(64, rows - below_base)
+        _set_masks(masks, 1, ref, below_base, below_height)
+        if next_entry < first:
+            below_p, below_q, below_total = plus[below], minus[below], bottom[below]
+        else:
+            below_p, below_q, below_total = ~uint64(0), uint64(0), int64(below_base + below_height)
+        below_top, below_at = uint64(below_height - 1), at + columns * 3
+        for c in range(columns):
+            symbol = hyp[first + c]
+            right, level, p, q, out = _step(masks[symbol, 0], p, q, uint64(carry[c]), top)
             if keep:
-                planes[at] = p
-                planes[at + 1] = right
-                planes[at + 2] = level
+                _keep(planes, at, p, right, level)
+            right, level, below_p, below_q, out = _step(masks[symbol, 1], below_p, below_q, out, below_top)
+            carry[c] = out
+            if keep:
+                _keep(planes, below_at, below_p, right, level)
                 at += 3
-        total += _change(carry[begin - first : end - first])
-        plus[block], minus[block], bottom[block] = p, q, total
-        for i in range(base, base + height):
-            masks[ref[i]] = 0
+                below_at += 3
+        # the distance in the last row of the upper block: nobody asks, the lower one is entered already
+        plus[block], minus[block] = p, q
+        entry_bottom, began = below_total, first
+        plus[below], minus[below] = below_p, below_q
+        bottom[below] = below_total + _change(carry[:columns])
+        _clear_masks(masks, 0, ref, base, height)
+        _clear_masks(masks, 1, ref, below_base, below_height)
+        block += 2
 
 
 @compiled(
@@ -388,7 +444,7 @@ def trace_rapidfuzz(
 def _first_limit(rows: int, columns: int) -> Any:
     """Return the errors to admit at first: all of them where a band would save little."""
     longest = max(rows, columns)
-    return longest if rows <= 256 else min(longest, max(abs(rows - columns), longest >> 4, 64))
+    return rows + columns if rows <= 256 else min(longest, max(abs(rows - columns), longest >> 4, 64))
 
 
 @internal
@@ -405,7 +461,7 @@ def _next_limit(rows: int, columns: int, limit: int) -> Any:
         int64,
         int64,
         int64,
-        _BITS,
+        _MASKS,
         types.boolean,
         _INTS,
         _OFFSETS,
@@ -428,7 +484,7 @@ def align_range(
 ) -> None:
     """Write `errors << 32 | substitutions` of the pairs from `start` to `stop`, or TOO_LONG, to `packed`.
 
-    `masks` is zero, with an element for each token where all tokens are `numbered` from 0, else one more than
+    `masks` is zero, with a row for each token where all tokens are `numbered` from 0, else one more than
     the longest reference has tokens. DISTANCE leaves the substitutions 0. The paths also write their
     operations into each pair's slot of `operations`, `slots[pair]` to `slots[pair + 1]`, which has room for
     all its tokens.

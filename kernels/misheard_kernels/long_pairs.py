@@ -46,7 +46,7 @@ class _Pair:
         self.hyp = np.empty(len(hyp), np.int32)
         keys, slots = np.empty((2, capacity), np.int32)
         symbols = bit_parallel.number_symbols(ref, hyp, self.ref, self.hyp, keys, slots)
-        self.masks = np.zeros(symbols + 1, np.uint64)
+        self.masks = np.zeros((symbols + 1, 2), np.uint64)
         self.rows, self.columns = len(ref), len(hyp)
         # tiles much narrower than the root of the columns would take more memory for states than for cells
         self.width = min(self.columns, max(64, math.isqrt(self.columns), TILE_CELLS // (self.rows + 1)))
