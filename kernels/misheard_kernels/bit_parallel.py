@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, types, uint64
+from numba import int64, types, uint32, uint64
 
 from misheard_kernels.compilation import compiled, internal
 
@@ -123,8 +123,8 @@ def _step(match: int, p: int, q: int, sign: int, top: int) -> Any:
 @internal
 def _keep(planes: BitArray, at: int, p: int, right: int, level: int) -> None:
     planes[at] = p
-    planes[at + 1] = right
-    planes[at + 2] = level
+    planes[at + uint64(1)] = right
+    planes[at + uint64(2)] = level
 
 
 @compiled(
@@ -201,18 +201,20 @@ def forward(
                 total = bottom[block - 1] + height
         _set_masks(masks, 0, ref, base, height)
         top = uint64(height - 1)
-        at = (block - top_block) * columns * 3 + (begin - first) * 3
+        # unsigned indices, because numba looks whether others are negative
+        at = uint64((block - top_block) * columns * 3 + (begin - first) * 3)
         next_entry = max(0, base + 64 - down)
         if end < last or block + 1 == blocks or not (next_entry < first or next_entry == first == 0):
-            for c in range(begin - first, end - first):
-                right, level, p, q, out = _step(masks[hyp[first + c], 0], p, q, uint64(carry[c]), top)
-                carry[c] = out
+            tokens, signs = hyp[begin:end], carry[begin - first : end - first]
+            for c in range(len(tokens)):
+                right, level, p, q, out = _step(masks[uint32(tokens[c]), 0], p, q, uint64(signs[c]), top)
+                signs[c] = out
                 if keep:
                     _keep(planes, at, p, right, level)
-                    at += 3
+                    at += uint64(3)
             entry_bottom, began = total, begin
             plus[block], minus[block] = p, q
-            bottom[block] = total + _change(carry[begin - first : end - first])
+            bottom[block] = total + _change(signs)
             _clear_masks(masks, 0, ref, base, height)
             block += 1
             continue
@@ -225,9 +227,10 @@ def forward(
             below_p, below_q, below_total = plus[below], minus[below], bottom[below]
         else:
             below_p, below_q, below_total = ~uint64(0), uint64(0), int64(below_base + below_height)
-        below_top, below_at = uint64(below_height - 1), at + columns * 3
+        below_top, below_at = uint64(below_height - 1), at + uint64(columns * 3)
+        tokens = hyp[first:last]
         for c in range(columns):
-            symbol = hyp[first + c]
+            symbol = uint32(tokens[c])
             right, level, p, q, out = _step(masks[symbol, 0], p, q, uint64(carry[c]), top)
             if keep:
                 _keep(planes, at, p, right, level)
@@ -235,8 +238,8 @@ def forward(
             carry[c] = out
             if keep:
                 _keep(planes, below_at, below_p, right, level)
-                at += 3
-                below_at += 3
+                at += uint64(3)
+                below_at += uint64(3)
         # the distance in the last row of the upper block: nobody asks, the lower one is entered already
         plus[block], minus[block] = p, q
         entry_bottom, began = below_total, first

@@ -64,8 +64,8 @@ def _find_spaces(text: CodePoints, first: int, last: int, past: Bits, ends: IntA
     found = 0
     low, high, differs = past[0], past[1], past[2]
     page = text[max(0, first - 1)] >> 8
-    for at in range(first, last):
-        code = text[at]
+    at = first
+    for code in text[first:last]:
         ends[found] = at
         spaces[found, 0] = low
         spaces[found, 1] = high
@@ -75,6 +75,7 @@ def _find_spaces(text: CodePoints, first: int, last: int, past: Bits, ends: IntA
         low = (low << uint64(8)) | (uint64(code) & uint64(255))
         differs = (differs << uint64(1)) | uint64(code >> 8 != page)
         page = code >> 8
+        at += 1
     past[0], past[1], past[2] = low, high, differs
     return found
 
@@ -219,12 +220,14 @@ def merge_words(text: CodePoints, words: IntArray) -> Any:
 @compiled(int64(_TEXT, _BOUNDS, types.int32[::1], types.int64[::1]))
 def strip_spaces(text: CodePoints, starts: IntArray, bare: TokenArray, counts: IntArray) -> Any:
     """Copy the code points that are no white space to `bare`, with counts of each text; return how many."""
-    written = 0
-    for k in range(len(starts) - 1):
-        before = written
-        for at in range(starts[k], starts[k + 1]):
-            code = text[at]
-            bare[written] = code
-            written += int64(not _is_space(code))
-        counts[k] = written - before
-    return written
+    written = np.uint64(0)  # unsigned, because numba looks whether other indices are negative
+    before, k, at = written, 0, starts[0]
+    for code in text[starts[0] : starts[-1]]:
+        bare[written] = code
+        written += np.uint64(not _is_space(code))
+        at += 1
+        if at == starts[k + 1]:
+            counts[k] = written - before
+            before = written
+            k += 1
+    return int64(written)
