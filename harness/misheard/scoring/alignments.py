@@ -46,9 +46,8 @@ def _codes(reference: Sequence[str], hypothesis: Sequence[str], costs: Costs) ->
         from misheard_kernels.small_inputs import edit_operations
 
         return edit_operations(reference, hypothesis, costs=costs)
-    from misheard_kernels.alignment import align
-
     from misheard.text.interning import token_pairs
+    from misheard_kernels.alignment import align
 
     pairs = token_pairs([reference], [hypothesis])
     codes: list[int] = align(pairs.ref_flat, pairs.hyp_flat, costs=costs).operations.tolist()
