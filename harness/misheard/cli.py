@@ -28,7 +28,9 @@ def _run(arguments: Sequence[str]) -> None:
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr)  # noqa: T201
+    """Print a message. File names may hold anything, so what controls a terminal is shown, not sent."""
+    shown = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in message)
+    print(shown, file=sys.stderr)  # noqa: T201
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -55,7 +57,7 @@ def main() -> NoReturn:
     except OSError as error:
         # A full disk, a file without permission: whatever the system refused, without a stack of our own.
         name = f"{error.filename}: " if error.filename else ""
-        advice = "; free some space, and a run goes on with --resume" if error.errno == errno.ENOSPC else ""
+        advice = "; free some space (a run goes on with --resume)" if error.errno == errno.ENOSPC else ""
         _say(f"misheard: {name}{error.strerror or error}{advice}")
         sys.exit(InputError.exit_code)
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """From texts to counts: a profile, a tokeniser, and the quickest of the ways to the same numbers."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ without it."""
 _CHARACTERS_PER_WORD = 5
 
 
+_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+
+
 @dataclass(frozen=True, slots=True)
 class TextSettings:
     """How texts become the tokens that are compared, and what an edit costs.
@@ -68,6 +72,8 @@ class TextSettings:
         _check("unit", self.unit, UNITS)
         _check("costs", self.costs, COSTS)
         _check("annotations", self.annotations, ANNOTATIONS)
+        if self.language is not None and not _TAG.fullmatch(self.language):
+            raise InputError(f"language: {self.language!r} is no language tag; write one such as en or pt-BR")
 
     def normalised(self, texts: Sequence[str]) -> Sequence[str]:
         """Return the texts under the profile; runs of white space may stay, which no tokeniser sees."""

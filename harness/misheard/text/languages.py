@@ -1,11 +1,21 @@
 """Language tags."""
 
+_THREE_LETTERS = {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "por": "pt", "ita": "it",
+    "nld": "nl", "dut": "nl", "dan": "da", "hin": "hi", "mar": "mr", "tam": "ta", "tel": "te", "mal": "ml",
+    "ara": "ar", "zho": "zh", "chi": "zh", "jpn": "ja", "tha": "th",
+}  # fmt: skip
+"""ISO 639-2 codes of languages whose tag is the two-letter one."""
+
 _WHISPER_CODES = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
 
 
 def primary_subtag(tag: str | None) -> str | None:
-    """Return the language of a BCP-47 tag, in lower case: `en` of `en-IN`; None where there is no tag."""
-    return tag.replace("_", "-").split("-")[0].lower() if tag else None
+    """Return the language of a BCP-47 tag, in lower case: `en` of `en-IN` and of `eng`; None for no tag."""
+    if not tag:
+        return None
+    language = tag.replace("_", "-").split("-")[0].lower()
+    return _THREE_LETTERS.get(language, language)
 
 
 def whisper_code(tag: str | None) -> str | None:

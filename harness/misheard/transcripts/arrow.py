@@ -31,7 +31,7 @@ def read_dataset(path: Path, role: Role, fields: Mapping[str, str]) -> Utterance
     try:
         table = _table(_split(path)) if path.is_dir() else _file(path)
         return _utterances(source, table)
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, SystemError) as error:
         raise source.error(f"cannot be read as a dataset ({type(error).__name__})") from error
 
 
@@ -65,12 +65,19 @@ def _file(path: Path) -> Any:
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        return pq.read_table(path)
+        return _checked(pq.read_table(path))
     with pa.memory_map(str(path)) as mapped:
         try:
-            return pa.ipc.open_stream(mapped).read_all()
+            return _checked(pa.ipc.open_stream(mapped).read_all())
         except pa.ArrowInvalid:
-            return pa.ipc.open_file(mapped).read_all()
+            mapped.seek(0)
+            return _checked(pa.ipc.open_file(mapped).read_all())
+
+
+def _checked(table: Any) -> Any:
+    """Return a table whose offsets stay inside its buffers. Raises ArrowInvalid: reading it would crash."""
+    table.validate(full=True)
+    return table
 
 
 def _state(path: Path) -> Any:

@@ -53,11 +53,14 @@ class Source:
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return the lines without their ends; a line end at the very end begins no further line."""
-        lines = self.text.split("\n")
+        """Return the lines without their ends (LF, CR LF or CR); one at the very end begins no other line."""
+        text = self.text
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")
         if lines[-1] == "":
             lines.pop()
-        return [line[:-1] if line.endswith("\r") else line for line in lines] if "\r" in self.text else lines
+        return lines
 
     def error(self, what: str, line: int | None = None) -> InputError:
         """Return the error about this file, or about one of its lines (from 1)."""
