@@ -30,6 +30,20 @@ def test_spoken_is_idempotent(language, text):
     assert normalise(once, "spoken", language) == once
 
 
+MULTIPLIERS = """
+    one two twenty nineteen hundred thousand million lakh and 5 - deux cent cents mille millions mil zwei
+    hundert tausend honderd duizend twee hundrede tusind mila point
+"""
+MULTIPLIED = st.sampled_from(MULTIPLIERS.split())
+
+
+@pytest.mark.parametrize("language", NUMBER_WORDS)
+@given(text=st.lists(MULTIPLIED, max_size=10).map(" ".join))
+def test_spoken_is_idempotent_on_runs_of_multipliers(language, text):
+    once = normalise(text, "spoken", language)
+    assert normalise(once, "spoken", language) == once
+
+
 @given(text=st.lists(NUMBERLESS, max_size=12).map(" ".join))
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_text_without_numbers_is_plain(language, text):
@@ -79,6 +93,78 @@ def in_english(number: int) -> str:
 def test_english_cardinals_are_their_digits(number):
     assert normalise(in_english(number), "spoken", "en") == str(number)
     assert normalise(f"We saw {in_english(number)} birds.", "spoken", "en") == f"we saw {number} birds"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "five thousand five thousand", "5000 5000"),
+        ("en", "one thousand two thousand", "1000 2000"),
+        ("en", "six hundred six hundred", "600 600"),
+        ("en", "six hundred and six hundred", "600 and 600"),
+        ("en", "two hundred three hundred", "200 300"),
+        ("en", "two million three million", "2000000 3000000"),
+        ("en", "one hundred thousand two hundred thousand", "100000 200000"),
+        ("en", "two hundred three hundred million", "200 300000000"),
+        ("en", "two million three thousand million", "2000000 3000000000"),
+        ("en", "two thousand five million", "2000 5000000"),
+        ("en", "one thousand nineteen hundred", "1000 1900"),
+        ("en", "5 thousand five thousand", "5000 5000"),
+        ("en", "two lakh three lakh", "200000 300000"),
+        ("en", "two crore five lakh three thousand two hundred", "20503200"),
+        ("en", "two hundred three thousand", "203000"),
+        ("en", "nineteen hundred, twenty one hundred", "1900 2100"),
+        ("en", "hundred thousand, hundred thousand million", "100000 100000000000"),
+        ("en", "a million million", "1000000000000"),
+        ("fr", "cinq mille cinq mille", "5000 5000"),
+        ("fr", "deux cents trois cents", "200 300"),
+        ("fr", "mille cent deux mille", "1000 102000"),
+        ("fr", "deux millions trois millions", "2000000 3000000"),
+        ("de", "fünf tausend fünf tausend", "5000 5000"),
+        ("de", "zwei Millionen drei Millionen", "2000000 3000000"),
+        ("es", "cien mil doscientos mil", "100000 200000"),
+        ("es", "mil mil", "1000 1000"),
+        ("es", "dos mil cinco millones", "2005000000"),
+        ("nl", "vijf duizend vijf duizend", "5000 5000"),
+        ("it", "due milioni tre milioni", "2000000 3000000"),
+        ("pt", "dois milhões três milhões", "2000000 3000000"),
+        ("da", "to hundrede tre hundrede", "200 300"),
+    ],
+)
+def test_a_multiplier_that_is_not_smaller_starts_a_number(language, text, expected):
+    assert normalise(text, "spoken", language) == expected
+    assert normalise(expected, "spoken", language) == expected
+
+
+CARDINALS = st.builds(
+    lambda count, size: count * size, st.integers(1, 999), st.sampled_from([1, 100, 1000, 10**5, 10**6])
+) | st.integers(1, 10**9 - 1)
+
+
+def without_and(words: str) -> str:
+    return words.replace(" and ", " ").replace("-", " ")
+
+
+def in_hundreds(number: int) -> set[str]:
+    """Return the spellings such as `thirty one hundred`, also where those count a scale."""
+    spellings = set()
+    for size, name in ((10**6, " million"), (1000, " thousand"), (1, "")):
+        count, rest = divmod(number, size)
+        if 1000 <= count < 10_000 and count // 100 % 10:
+            below = f" {in_english(count % 100)}" if count % 100 else ""
+            after = f" {in_english(rest)}" if rest else ""
+            spellings.add(f"{in_english(count // 100)} hundred{below}{name}{after}")
+    return spellings
+
+
+@given(first=CARDINALS, second=CARDINALS)
+def test_two_english_cardinals_are_one_number_only_where_their_words_spell_it(first, second):
+    said = f"{in_english(first)} {in_english(second)}"
+    read = normalise(said, "spoken", "en").split()
+    if len(read) == 1:
+        is_year = 10 <= first <= 20 and 10 <= second <= 99
+        spellings = {in_english(int(read[0])), *in_hundreds(int(read[0]))}
+        assert is_year or without_and(said) in set(map(without_and, spellings))
 
 
 @pytest.mark.parametrize(

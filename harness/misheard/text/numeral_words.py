@@ -22,6 +22,7 @@ class NumberWords:
         minus: words that make the number after them negative.
         not_minus_after: words after which they do not, as in `au moins dix`.
         before_percent: words before a `cent` that is no number.
+        hundreds: words that multiply a number word before them by a hundred.
     """
 
     scales: Mapping[str, int]
@@ -30,6 +31,11 @@ class NumberWords:
     minus: frozenset[str] = frozenset({"minus"})
     not_minus_after: frozenset[str] = frozenset()
     before_percent: frozenset[str] = frozenset()
+    hundreds: frozenset[str] = frozenset()
+
+    def power_of(self, word: str) -> int | None:
+        """Return the power of ten by which a word multiplies the number word before it; None for others."""
+        return 2 if word in self.hundreds else self.scales.get(word)
 
 
 def _set(words: str) -> frozenset[str]:
@@ -44,6 +50,7 @@ NUMBER_WORDS = {
         },
         plurals=_set("hundreds thousands millions billions trillions"),
         minus=_set("minus negative"),
+        hundreds=_set("hundred"),
     ),
     "fr": NumberWords(
         {"mille": 3, "million": 6, "millions": 6, "milliard": 9, "milliards": 9},
@@ -52,6 +59,7 @@ NUMBER_WORDS = {
         minus=_set("moins"),
         not_minus_after=_set("au du à de"),
         before_percent=_set("pour"),
+        hundreds=_set("cent cents"),
     ),
     "es": NumberWords(
         {"mil": 3, "millón": 6, "millones": 6},
@@ -73,6 +81,7 @@ NUMBER_WORDS = {
         {"tausend": 3, "million": 6, "millionen": 6, "milliarde": 9, "milliarden": 9},
         articles=_set("ein eine einen einem einer eines"),
         plurals=_set("millionen milliarden"),
+        hundreds=_set("hundert"),
     ),
     "it": NumberWords(
         {"mila": 3, "milione": 6, "milioni": 6, "miliardo": 9, "miliardi": 9},
@@ -85,11 +94,13 @@ NUMBER_WORDS = {
         {"duizend": 3, "miljoen": 6, "miljard": 9},
         articles=_set("een"),
         minus=_set("min minus"),
+        hundreds=_set("honderd"),
     ),
     "da": NumberWords(
         {"tusind": 3, "million": 6, "millioner": 6, "milliard": 9, "milliarder": 9},
         articles=_set("en et"),
         plurals=_set("millioner milliarder"),
+        hundreds=_set("hundrede"),
     ),
 }
 

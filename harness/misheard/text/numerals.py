@@ -16,12 +16,17 @@ there is no number, is put right here:
 
 Numbers in a row stay apart, also with zeros: `one two three 4` are four numbers, not 1234, and `zero zero
 seven` are three, not 007. Written digits keep their leading zeros. Fractions in words, such as `half`, stay.
+A counted multiplier that is not smaller than the one before it starts a number with its count: `five
+thousand five thousand` is `5000 5000`. A hundred and what follows it count a larger scale: `two hundred three
+thousand` is 203000. So do thousands in other languages than English: `two thousand five million` is
+`2000 5000000`, but `dos mil cinco millones` is 2005000000. Multipliers in a row are one: `a million million`;
+but a word that is a thousand by itself starts a number after another: `mil mil` is `1000 1000`.
 """
 
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 
@@ -40,11 +45,16 @@ _LEADING_ZERO = re.compile(r"0\d+")
 _LONGEST_SCALED = 30
 _YEAR_START = re.compile(r"1\d|20")
 _YEAR_END = re.compile(r"[1-9]\d")
+_CRORES = frozenset({"crore", "crores"})
 _YEAR_OH = frozenset({"oh", "o"})
 _ORDINAL_ENDINGS = {
     "fr": (re.compile(r"(\d+)(?:i?[eè]me|è)"), r"\1e"),
     "nl": (re.compile(r"(\d+)(?:st|d)e"), r"\1e"),
 }
+
+_INSIDE_NUMBER = frozenset({"-", "and", "et", "und", "y", "e", "en", "og"})
+# powers of ten
+_HUNDRED, _THOUSAND = 2, 3
 
 _BEFORE_PRONOUN = frozenset({"no", "any", "every", "some", "each", "the", "this", "that", "which", "another"})
 _AFTER_PRONOUN = frozenset({"of", "another"})
@@ -58,6 +68,7 @@ class Piece:
     value: str
     source: str
     is_no_number: bool = False
+    starts_number: bool = False
 
     def text(self) -> str:
         if self.source.isascii():
@@ -66,7 +77,7 @@ class Piece:
         return self.source.encode("utf-8", "replace").decode("utf-8")
 
     def nt_separated(self, _previous: "Piece") -> bool:
-        return False
+        return self.starts_number
 
     def not_a_number_part(self) -> bool:
         return self.is_no_number
@@ -128,6 +139,7 @@ class _Reader:
     def read(self, pieces: Sequence[Piece]) -> list[Piece]:
         if self.words.before_percent:
             pieces = self._without_percent(pieces)
+        pieces = _Multipliers(self.language, self.words).with_starts(pieces)
         united: list[Piece] = []
         for piece in self._read_words(pieces):
             united.append(piece)
@@ -155,7 +167,7 @@ class _Reader:
                 read.extend(self._read_zeros_apart(pieces[start:end], len(text) - len(text.lstrip("0"))))
             else:
                 source = "".join(piece.source for piece in pieces[start:end])
-                read.append(Piece(self._value(text), source))
+                read.append(Piece(self._value(text), source, starts_number=pieces[start].starts_number))
             position = end
         read.extend(pieces[position:])
         return [self._with_one_ending(piece) for piece in read]
@@ -209,14 +221,14 @@ class _Reader:
 
     def _joined(self, pieces: Sequence[Piece]) -> tuple[int, Piece] | None:
         """Return how many of the last pieces make one number, and that number; None where they make none."""
-        if len(pieces) < 3 or not pieces[-2].source.isspace():
+        if len(pieces) < 3 or not pieces[-2].source.isspace() or pieces[-1].starts_number:
             return None
         value = self._value_of_two(pieces)
         if value is not None:
-            return 3, Piece(value, "".join(piece.source for piece in pieces[-3:]))
+            return 3, _united(value, pieces[-3:])
         if len(pieces) >= 5 and _is_year_with_oh(pieces[-5:]):
             value = f"{pieces[-5].value}0{pieces[-1].value}"
-            return 5, Piece(value, "".join(piece.source for piece in pieces[-5:]))
+            return 5, _united(value, pieces[-5:])
         return None
 
     def _value_of_two(self, pieces: Sequence[Piece]) -> str | None:
@@ -224,7 +236,7 @@ class _Reader:
         scale = self.words.scales.get(second.source)
         is_short = len(first.value) <= _LONGEST_SCALED
         if scale is not None and is_short and _PLAIN.fullmatch(first.value.removeprefix("-")):
-            return times_power_of_ten(first.value, scale, self.mark)
+            return _multiplied_after_crore(first, scale) or times_power_of_ten(first.value, scale, self.mark)
         if not _PLAIN.fullmatch(second.value):
             return None
         if first.source in self.words.minus:
@@ -240,6 +252,86 @@ class _Reader:
         if self.language == "en" and _YEAR_START.fullmatch(first.value) and _YEAR_END.fullmatch(second.value):
             return first.value + second.value
         return _sum_after_lakh(first, second)
+
+
+def _united(value: str, pieces: Sequence[Piece]) -> Piece:
+    source = "".join(piece.source for piece in pieces)
+    return Piece(value, source, starts_number=pieces[0].starts_number)
+
+
+class _Multipliers:
+    """Follows the multipliers of each run of number words and finds where another number starts."""
+
+    def __init__(self, language: str, words: NumberWords) -> None:
+        self._language = language
+        self._words = words
+        # powers of ten used in the number so far, falling, each with the piece at which its count starts
+        self._levels: list[tuple[int, int]] = []
+
+    def with_starts(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+        """Return the pieces, those marked at which a multiplier says that a number starts."""
+        powers = [self._words.power_of(piece.source) for piece in pieces]
+        if len(powers) - powers.count(None) < 2:
+            return pieces
+        marked = list(pieces)
+        after_last = 0
+        for index, (piece, power) in enumerate(zip(pieces, powers, strict=True)):
+            if power is not None:
+                start = self._take(power, index, pieces, after_last)
+                if start is not None:
+                    marked[start] = replace(marked[start], starts_number=True)
+                after_last = index + 1
+            elif not self._continues(piece):
+                self._levels = []
+                after_last = index + 1
+        return marked
+
+    def _continues(self, piece: Piece) -> bool:
+        return (
+            piece.source.isspace()
+            or piece.is_number
+            or piece.source in _INSIDE_NUMBER
+            or piece.source in self._words.articles
+            or is_number_word(piece.source, self._language)
+        )
+
+    def _take(self, power: int, index: int, pieces: Sequence[Piece], after_last: int) -> int | None:
+        """Take up a multiplier; return where its number starts if that is not the number before."""
+        start, digits = self._count(index, pieces, after_last)
+        is_counted = start < index
+        if power == _HUNDRED:
+            is_new = bool(self._levels) and digits + _HUNDRED > self._levels[-1][0]
+        else:
+            start = self._start_of_group(power, start, is_counted)
+            is_new = bool(self._levels) and power >= self._levels[-1][0]
+        if is_new:
+            self._levels = []
+        self._levels.append((power, start))
+        return start if is_new else None
+
+    def _start_of_group(self, power: int, start: int, is_counted: bool) -> int:
+        """Close the multipliers that a scale multiplies; return where the first of their counts starts."""
+        before = self._levels[-1][0] if self._levels else None
+        is_english = self._language == "en"
+        stacks = not is_counted and before is not None and power >= before
+        if before == _HUNDRED or (stacks and (is_english or power > _THOUSAND)):
+            start = self._levels.pop()[1]
+        if not is_english and self._levels and self._levels[-1][0] == _THOUSAND < power:
+            start = self._levels.pop()[1]
+        return start
+
+    def _count(self, index: int, pieces: Sequence[Piece], after_last: int) -> tuple[int, int]:
+        """Return where the number right before a multiplier starts, `index` without one, and its digits."""
+        between = pieces[after_last:index]
+        if len(between) > 1 and between[-2].is_number:
+            return index - 2, 1
+        numbers = find_numbers(between, self._language, 0.0)
+        if not numbers:
+            return index, 1
+        if len(numbers) > 1:
+            self._levels = []
+        last = numbers[-1]
+        return after_last + last.start, len(last.text) if last.text.isdecimal() else 1
 
 
 def _is_space(pieces: Sequence[Piece], index: int) -> bool:
@@ -282,6 +374,14 @@ def _is_year_with_oh(pieces: Sequence[Piece]) -> bool:
         and year.is_written_out
         and len(year.value) == 1
     )
+
+
+def _multiplied_after_crore(first: Piece, scale: int) -> str | None:
+    """Return `two crore five` times `lakh`, which multiplies only the five; None for other numbers."""
+    if scale != 5 or not first.value.isdecimal() or not _CRORES.intersection(first.source.split()[:-1]):
+        return None
+    crores, count = divmod(int(first.value), 10**7)
+    return str(crores * 10**7 + count * 10**scale)
 
 
 def _sum_after_lakh(first: Piece, second: Piece) -> str | None:
