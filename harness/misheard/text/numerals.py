@@ -26,20 +26,20 @@ but a word that is a thousand by itself starts a number after another: `mil mil`
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from text_to_num import find_numbers
 
 from misheard.text.digits import times_power_of_ten, ungrouped
 from misheard.text.languages import primary_subtag
+from misheard.text.number_pieces import Piece
+from misheard.text.number_runs import Multipliers
 from misheard.text.numeral_words import NUMBER_WORDS, NumberWords, decimal_mark
 
 TEXT2NUM_VERSION = version("text2num")
 
 _PLAIN = re.compile(r"\d+(?:[.,]\d+)?")
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 _LEADING_ZERO = re.compile(r"0\d+")
 # nobody says a longer number, but a hallucinated `million million million …` may go on
 _LONGEST_SCALED = 30
@@ -52,43 +52,9 @@ _ORDINAL_ENDINGS = {
     "nl": (re.compile(r"(\d+)(?:st|d)e"), r"\1e"),
 }
 
-_INSIDE_NUMBER = frozenset({"-", "and", "et", "und", "y", "e", "en", "og"})
-# powers of ten
-_HUNDRED, _THOUSAND = 2, 3
-
 _BEFORE_PRONOUN = frozenset({"no", "any", "every", "some", "each", "the", "this", "that", "which", "another"})
 _AFTER_PRONOUN = frozenset({"of", "another"})
 _BEFORE_UNIT = frozenset({"a", "per", "each", "every", "one"})
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of a text as it is now and as it was written; the methods are what text2num asks of a token."""
-
-    value: str
-    source: str
-    is_no_number: bool = False
-    starts_number: bool = False
-
-    def text(self) -> str:
-        if self.source.isascii():
-            return self.source
-        # text2num panics on lone surrogates
-        return self.source.encode("utf-8", "replace").decode("utf-8")
-
-    def nt_separated(self, _previous: "Piece") -> bool:
-        return self.starts_number
-
-    def not_a_number_part(self) -> bool:
-        return self.is_no_number
-
-    @property
-    def is_written_out(self) -> bool:
-        return self.value != self.source
-
-    @property
-    def is_number(self) -> bool:
-        return _NUMBER.fullmatch(self.value) is not None
 
 
 def unify_numbers(pieces: Sequence[str], language: str | None) -> list[str]:
@@ -118,16 +84,6 @@ def read_numbers(pieces: Sequence[Piece], language: str | None) -> Sequence[Piec
     return _Reader(primary, words, decimal_mark(language) or ".").read(pieces)
 
 
-@lru_cache(maxsize=65_536)
-def is_number_word(word: str, language: str | None) -> bool:
-    """Return whether a word of a language can start a number written out; articles alone do not."""
-    primary = primary_subtag(language) or ""
-    words = NUMBER_WORDS.get(primary)
-    if words is None or word in words.articles:
-        return False
-    return word in words.scales or bool(find_numbers([Piece(word, word)], primary, 0.0))
-
-
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads the number words of one language."""
@@ -139,7 +95,7 @@ class _Reader:
     def read(self, pieces: Sequence[Piece]) -> list[Piece]:
         if self.words.before_percent:
             pieces = self._without_percent(pieces)
-        pieces = _Multipliers(self.language, self.words).with_starts(pieces)
+        pieces = Multipliers(self.language, self.words).with_starts(pieces)
         united: list[Piece] = []
         for piece in self._read_words(pieces):
             united.append(piece)
@@ -257,81 +213,6 @@ class _Reader:
 def _united(value: str, pieces: Sequence[Piece]) -> Piece:
     source = "".join(piece.source for piece in pieces)
     return Piece(value, source, starts_number=pieces[0].starts_number)
-
-
-class _Multipliers:
-    """Follows the multipliers of each run of number words and finds where another number starts."""
-
-    def __init__(self, language: str, words: NumberWords) -> None:
-        self._language = language
-        self._words = words
-        # powers of ten used in the number so far, falling, each with the piece at which its count starts
-        self._levels: list[tuple[int, int]] = []
-
-    def with_starts(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
-        """Return the pieces, those marked at which a multiplier says that a number starts."""
-        powers = [self._words.power_of(piece.source) for piece in pieces]
-        if len(powers) - powers.count(None) < 2:
-            return pieces
-        marked = list(pieces)
-        after_last = 0
-        for index, (piece, power) in enumerate(zip(pieces, powers, strict=True)):
-            if power is not None:
-                start = self._take(power, index, pieces, after_last)
-                if start is not None:
-                    marked[start] = replace(marked[start], starts_number=True)
-                after_last = index + 1
-            elif not self._continues(piece):
-                self._levels = []
-                after_last = index + 1
-        return marked
-
-    def _continues(self, piece: Piece) -> bool:
-        return (
-            piece.source.isspace()
-            or piece.is_number
-            or piece.source in _INSIDE_NUMBER
-            or piece.source in self._words.articles
-            or is_number_word(piece.source, self._language)
-        )
-
-    def _take(self, power: int, index: int, pieces: Sequence[Piece], after_last: int) -> int | None:
-        """Take up a multiplier; return where its number starts if that is not the number before."""
-        start, digits = self._count(index, pieces, after_last)
-        is_counted = start < index
-        if power == _HUNDRED:
-            is_new = bool(self._levels) and digits + _HUNDRED > self._levels[-1][0]
-        else:
-            start = self._start_of_group(power, start, is_counted)
-            is_new = bool(self._levels) and power >= self._levels[-1][0]
-        if is_new:
-            self._levels = []
-        self._levels.append((power, start))
-        return start if is_new else None
-
-    def _start_of_group(self, power: int, start: int, is_counted: bool) -> int:
-        """Close the multipliers that a scale multiplies; return where the first of their counts starts."""
-        before = self._levels[-1][0] if self._levels else None
-        is_english = self._language == "en"
-        stacks = not is_counted and before is not None and power >= before
-        if before == _HUNDRED or (stacks and (is_english or power > _THOUSAND)):
-            start = self._levels.pop()[1]
-        if not is_english and self._levels and self._levels[-1][0] == _THOUSAND < power:
-            start = self._levels.pop()[1]
-        return start
-
-    def _count(self, index: int, pieces: Sequence[Piece], after_last: int) -> tuple[int, int]:
-        """Return where the number right before a multiplier starts, `index` without one, and its digits."""
-        between = pieces[after_last:index]
-        if len(between) > 1 and between[-2].is_number:
-            return index - 2, 1
-        numbers = find_numbers(between, self._language, 0.0)
-        if not numbers:
-            return index, 1
-        if len(numbers) > 1:
-            self._levels = []
-        last = numbers[-1]
-        return after_last + last.start, len(last.text) if last.text.isdecimal() else 1
 
 
 def _is_space(pieces: Sequence[Piece], index: int) -> bool:

@@ -20,6 +20,7 @@ from functools import lru_cache
 from misheard.text.digits import ascii_digits
 from misheard.text.folding import folded, is_word_part, plain_words, signed_pieces
 from misheard.text.languages import primary_subtag
+from misheard.text.number_pieces import Piece, is_number_word
 from misheard.text.numeral_words import (
     AMOUNT_WORDS,
     BEFORE_AMOUNT,
@@ -27,7 +28,7 @@ from misheard.text.numeral_words import (
     NO_AMOUNT_WORDS,
     AmountWords,
 )
-from misheard.text.numerals import Piece, as_written, is_number_word, read_numbers
+from misheard.text.numerals import as_written, read_numbers
 from misheard.text.word_cache import WordCache
 
 # a form that changes once more, such as a year made of two amounts, settles in the next round
