@@ -24,5 +24,5 @@ def test_links_and_named_files_exist(page: Path) -> None:
     text = page.read_text("utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
         assert (page.parent / target).exists(), target
-    for script in re.findall(r"(?:^|[\s`(\"])(scripts/[\w/]+|configs/[\w./-]+\.yaml)", text):
+    for script in re.findall(r"(?:^|[\s`(\"])(scripts/[\w/]+(?:\.\w+)?|configs/[\w./-]+\.yaml)", text):
         assert (ROOT / script).exists(), script
