@@ -1,0 +1,66 @@
+"""`misheard run`."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from misheard.commands.report import print_report
+from misheard.errors import InputError
+
+
+def run(
+    config: Annotated[Path, typer.Argument(help="Run config, a YAML file; see configs/.")],
+    suite: Annotated[Path | None, typer.Option(help="Suite to run over, instead of the config's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory of the run.", show_default="runs/SUITE-TIME")
+    ] = None,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Run everything on the CPU.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items of the suite.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="a.b=VALUE", help="Change an option of the config.")
+    ] = None,
+    on_failure: Annotated[
+        Literal["exclude", "worst", "abort"] | None,
+        typer.Option(help="Failed items: leave them out, score them as all wrong, or write no report."),
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failed item.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check config and suite and say what would run.")
+    ] = False,
+) -> None:
+    """Run a system over a suite and report which stage loses how much.
+
+    Exit code 0: every item ran; 1: some items failed; 2: bad input; 4: not the run it was; 130: interrupted
+    (go on with --resume).
+    """
+    from misheard.config import load_config
+    from misheard.console import TerminalProgress
+    from misheard.run.context import RunOptions
+    from misheard.run.resolve import resolve_config
+    from misheard.run.runner import run as run_system
+    from misheard.run.telemetry import Clock
+
+    clock = Clock()
+    overrides = [*(settings or []), *([f"on_failure={on_failure}"] if on_failure else [])]
+    loaded = resolve_config(load_config(config, overrides), config.parent)
+    if suite is None and loaded.suite is None:
+        raise InputError(f"{config}: names no suite; add suite: to it, or give --suite")
+    chosen = suite if suite is not None else config.parent / str(loaded.suite)
+    if dry_run:
+        from misheard.run.preview import preview
+
+        typer.echo(preview(loaded, chosen, limit, cpu=cpu))
+        return
+    if resume and out is None:
+        raise InputError("--resume: say which run with --out")
+    target = out or Path("runs") / f"{chosen.resolve().stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+    options = RunOptions(target, chosen, cpu=cpu, limit=limit, resume=resume, fail_fast=fail_fast)
+    with TerminalProgress() as progress:
+        scored = run_system(loaded, options, progress, clock)
+    print_report(scored.report)
+    typer.echo(f"\nFiles of this run: {target}")
+    if scored.report["failures"]["samples_failed"]:
+        raise typer.Exit(1)

@@ -1,0 +1,24 @@
+"""`misheard suite …`: look after suites."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
+
+
+@suite_app.command()
+def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml or items JSON.")]) -> None:
+    """Check a suite, recordings included, and list every problem at once."""
+    from misheard.console import TerminalProgress
+    from misheard.suite.manifest import validate_suite
+
+    with TerminalProgress() as progress:
+        suite = validate_suite(path, progress)
+    speech = sum(item.is_speech for item in suite.items)
+    sessions = len({item.session for item in suite.items if item.session is not None})
+    typer.echo(
+        f"{suite.name} {suite.version}: {len(suite.items)} items are fine "
+        f"({speech} speech, {len(suite.items) - speech} non-speech, {sessions} sessions)"
+    )
