@@ -1,4 +1,4 @@
-"""Slices: the items that share a value of a condition, declared values without items among them."""
+"""Slices: the items that share values of conditions, declared values without items among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,35 @@ from misheard.suite.items import ItemKind
 MIN_ITEMS = 50
 """Below this many items a winner flips on noise alone: a cell is flagged and gives no verdict."""
 
+NO_VALUE = "(none)"
+"""What stands for a missing value in the name of a combination and in filters."""
+
 KIND_AXIS = "kind"
 """The axis of a suite that declares none; its values are those of ItemKind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One cell of the condition axes.
+    """The items that share a value on one axis or on each of several.
 
     Attributes:
-        axis: a declared axis, or KIND_AXIS for a suite without any.
-        value: the shared value; None for the items that give none on this axis.
-        rows: bool[n], which items belong to it; all False for a declared value without items.
+        conditions: per axis, the shared value; None for the items that give none on it.
+        rows: bool[n], which items belong to it; all False for declared values without items.
     """
 
-    axis: str
-    value: str | None
+    conditions: tuple[tuple[str, str | None], ...]
     rows: BoolArray
+
+    @property
+    def axis(self) -> str:
+        """The axis, or the axes with commas between."""
+        return ",".join(axis for axis, _ in self.conditions)
+
+    @property
+    def value(self) -> str | None:
+        """The value on a single axis; of several, the values with commas between, NO_VALUE for none."""
+        values = [value for _, value in self.conditions]
+        return values[0] if len(values) == 1 else ",".join(NO_VALUE if v is None else v for v in values)
 
     @property
     def items(self) -> int:
@@ -68,7 +80,7 @@ def _slices_of_axis(axis: str, values: Sequence[str | None], declared: Sequence[
     if None in values:
         cells.append(None)
     return [
-        Slice(axis=axis, value=cell, rows=np.array([value == cell for value in values], dtype=np.bool_))
+        Slice(((axis, cell),), np.array([value == cell for value in values], dtype=np.bool_))
         for cell in cells
     ]
 
