@@ -1,0 +1,53 @@
+"""What a finished run says: its report and its counts. Only report files are read: no text, no model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from misheard.errors import IncompleteRunError, NotComparableError
+from misheard.metrics.base import Family
+from misheard.metrics.content import SuiteContent
+from misheard.metrics.registry import SCORER_VERSION, ScoringSettings, families
+from misheard.metrics.table import CountTable
+from misheard.report.files import ITEMS, read_items_parquet, read_report
+from misheard.report.items_parquet import read_scorer_sha256
+from misheard.run.directory import RunDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run directory that was scored: its report, the families that it was counted in, its counts."""
+
+    path: Path
+    report: dict[str, Any]
+    families: tuple[Family, ...]
+    table: CountTable
+
+
+def read_finished_run(path: Path) -> FinishedRun:
+    """Return what a run directory's report.json and items.parquet hold.
+
+    Raises IncompleteRunError for a run that is not complete or has no report, NotComparableError where
+    another version of misheard scored it, InputError for damaged files.
+    """
+    run = RunDirectory.open(path).read_run()
+    if run["status"] != "complete":
+        raise IncompleteRunError(f"{path}: the run is not complete; go on with --out {path} --resume")
+    report = read_report(path)
+    active = scored_families(path, report)
+    if read_scorer_sha256(path / ITEMS) != str(report["scorer"].get("sha256", "")):
+        raise IncompleteRunError(
+            f"{path}: report.json and {ITEMS} are of two scorings; score it again: misheard score {path}"
+        )
+    return FinishedRun(path, report, active, read_items_parquet(path / ITEMS, active))
+
+
+def scored_families(path: Path, report: dict[str, Any]) -> tuple[Family, ...]:
+    """Return the families that a report was counted in. Raises NotComparableError for another version's."""
+    scorer = report["scorer"]
+    if scorer.get("version") != SCORER_VERSION:
+        raise NotComparableError(
+            f"{path}: was scored by another version of misheard; score it again: misheard score {path}"
+        )
+    content = SuiteContent.from_json(scorer["content"])
+    return families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"], content)
