@@ -216,12 +216,14 @@ def compare_arms(
     golden: Arm = Arm.TRANSCRIPT,
     arm: Arm = Arm.AUDIO,
     *,
+    rows: BoolArray | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[Difference, ...]:
-    """Return rate(arm) - rate(golden) of one system, for every family that both arms have, over all items.
+    """Return rate(arm) - rate(golden) of one system, for every family that both arms have.
 
     With the default arms this is what recognition loses: a verdict `worse` says that mishearing costs.
+    `rows`, bool[n], are the items to compare over; without them all are.
     """
     counts = {(family.name, name): counts for family, name, counts in family_arms(table, families)}
     pairs = [
@@ -234,8 +236,8 @@ def compare_arms(
         for family in families
         if family.relative_to is None and {(family.name, golden), (family.name, arm)} <= counts.keys()
     ]
-    everything = np.ones(len(table.items), dtype=np.bool_)
-    return _compare_rows(pairs, unit_numbers(table.items), everything, resamples, seed)
+    chosen = np.ones(len(table.items), dtype=np.bool_) if rows is None else rows
+    return _compare_rows(pairs, unit_numbers(table.items), chosen, resamples, seed)
 
 
 def _pair(
