@@ -32,6 +32,7 @@ class Item:
         language: BCP-47 tag such as `en`, or None where the suite does not say.
         scripts: ISO 15924 codes that a transcript may use, e.g. `("Latn",)`; empty where not declared.
         session: recordings that share a speaker, microphone and room; None where not given.
+        source: the id of the item that this one was derived from (`misheard suite mix`); None for recordings.
         conditions: value per declared axis, `language` among them where it is known.
     """
 
@@ -46,6 +47,7 @@ class Item:
     session: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
+    source: str | None = None
 
     @property
     def is_speech(self) -> bool:
@@ -65,7 +67,9 @@ class Item:
 
         Fields that came later are left out where they are empty, so that older fingerprints hold.
         """
-        later = {"entities": list(self.entities)} if self.entities else {}
+        later: dict[str, Any] = {"entities": list(self.entities)} if self.entities else {}
+        if self.source is not None:
+            later["source"] = self.source
         return {
             "id": self.id,
             "reference": self.reference,

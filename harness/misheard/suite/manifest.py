@@ -50,6 +50,7 @@ MAX_REFERENCE_WORDS = 2_000
 HEADER_NAME, ITEMS_NAME = "suite.yaml", "items.jsonl"
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+_ID_EXAMPLE = "an id: 1 to 80 letters, digits, _ or -"
 _ITEM_FIELDS = (
     "id",
     "audio",
@@ -61,6 +62,7 @@ _ITEM_FIELDS = (
     "language",
     "scripts",
     "session",
+    "source",
     "conditions",
 )
 _SINGLE_FILE_ITEM_FIELDS = ("id", "wav", "reference")
@@ -261,6 +263,7 @@ class _ItemReader:
             language=language,
             scripts=defaults.scripts or () if shared.scripts is None else shared.scripts,
             session=shared.session or defaults.session,
+            source=fields.code("source", _ID, _ID_EXAMPLE),
             conditions=self._conditions(shared, language, fields),
         )
 
