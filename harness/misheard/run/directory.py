@@ -158,4 +158,5 @@ def _item(row: dict[str, Any]) -> Item:
         session=row["session"],
         conditions=row["conditions"],
         entities=tuple(row.get("entities", ())),
+        source=row.get("source"),
     )
