@@ -12,7 +12,7 @@ from pathlib import Path
 
 from misheard.language_models.protocol import ChatRequest, Message, Sampling
 from misheard.language_models.settings import VllmSettings
-from misheard.language_models.supervisor import descendants
+from misheard.processes.tree import descendants
 from misheard.language_models.vllm_server import VllmModel
 
 python, folder, logs, questions = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[5:]

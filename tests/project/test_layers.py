@@ -15,7 +15,7 @@ LAYERS = [
     {"cli", "cli_score", "commands", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "api"},
     {"config", "stages", "stats", "metrics", "suite"},
-    {"models", "recognizers", "language_models", "audio", "text", "transcripts"},
+    {"models", "recognizers", "language_models", "audio", "text", "transcripts", "processes"},
 ]
 HEAVY = {
     "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",

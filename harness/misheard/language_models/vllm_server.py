@@ -20,8 +20,8 @@ from misheard.language_models.model_content import (
 from misheard.language_models.openai_api import OpenAiModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.language_models.settings import ApiSettings, VllmSettings
-from misheard.language_models.supervised import SupervisedServer
 from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_command, server_env
+from misheard.processes.supervised import SupervisedServer
 
 LOG_NAME = "vllm.log"
 _TAIL_LINES = 25

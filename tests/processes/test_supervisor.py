@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from misheard.language_models.supervised import SupervisedServer
+from misheard.processes.supervised import SupervisedServer
 
 HERE = Path(__file__).parent
 STAND_IN = HERE / "stand_in_server.py"

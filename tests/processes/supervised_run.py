@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from misheard.language_models.supervised import SupervisedServer
+from misheard.processes.supervised import SupervisedServer
 
 pids, folder, options = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
 stand_in = Path(__file__).with_name("stand_in_server.py")

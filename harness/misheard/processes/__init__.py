@@ -1,0 +1,1 @@
+"""Programs that a run starts and that cannot outlive it."""
