@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_json
+from misheard.suite.selection import Selection
 
 
 class ItemKind(StrEnum):
@@ -102,6 +103,8 @@ class Suite:
         gate_axes: the axes whose every slice a release decision looks at.
         char_scripts: ISO 15924 codes of the scripts that mixed tokens count by character; None for the usual
             ones (see `misheard.text.tokenisers`).
+        selection: which part of a split suite the items are; None for a suite without a split. It is no part
+            of what is true, and suites with the same items are equal.
     """
 
     name: str
@@ -113,6 +116,7 @@ class Suite:
     abstentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gate_axes: tuple[str, ...] = ()
     char_scripts: tuple[str, ...] | None = None
+    selection: Selection | None = field(default=None, compare=False)
 
     def audio_path(self, item: Item) -> Path:
         """Return where the item's recording lies."""
