@@ -13,7 +13,7 @@ from misheard.errors import ConfigError, InputError, Problem
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import RecognizerSettings
-from misheard.strict_yaml import RefusedError, load_strict
+from misheard.strict_yaml import complaint, load_strict, load_strict_file
 
 OnFailure = Literal["exclude", "worst", "abort"]
 
@@ -94,16 +94,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
 
     Raises ConfigError with every problem, InputError where the file cannot be read.
     """
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path}: larger than {_MAX_BYTES} bytes")
-        data = load_strict(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: {_complaint(error)}") from error
+    data = load_strict_file(path, _MAX_BYTES)
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with at least the key recognizer")
     return parse_config(str(path), data, overrides)
@@ -123,12 +114,6 @@ def parse_config(source: str, data: dict[str, Any], overrides: Sequence[str] = (
         raise ConfigError(source, [_problem(detail) for detail in error.errors()]) from error
 
 
-def _complaint(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
-    return f"{error}{place}" if isinstance(error, RefusedError) else f"not valid YAML{place}"
-
-
 def _override(data: dict[str, Any], override: str) -> None:
     name, separator, value = override.partition("=")
     keys = name.split(".")
@@ -143,7 +128,7 @@ def _override(data: dict[str, Any], override: str) -> None:
     try:
         section[keys[-1]] = load_strict(value)
     except yaml.YAMLError as error:
-        raise InputError(f"--set {name}: the value: {_complaint(error)}") from error
+        raise InputError(f"--set {name}: the value: {complaint(error)}") from error
 
 
 _PLAIN_WORDS = {

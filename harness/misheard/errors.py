@@ -3,7 +3,8 @@
     MisheardError
     ├── InputError            2   bad usage or bad input: a file, an item, an option
     │   ├── SuiteError        2   one or more problems of a suite, all listed
-    │   └── ConfigError       2   one or more problems of a run config, all listed
+    │   ├── ConfigError       2   one or more problems of a run config, all listed
+    │   └── GateError         2   one or more problems of a gate file, all listed
     ├── BackendError          2   a model, server or library that the config asks for cannot be used here
     ├── ScorerError           2   a custom scorer broke its contract
     ├── NotComparableError    4   two runs, or a run and a suite, that do not belong together
@@ -60,6 +61,10 @@ class SuiteError(ProblemsError):
 
 class ConfigError(ProblemsError):
     """A run config that cannot be used; lists every problem."""
+
+
+class GateError(ProblemsError):
+    """A gate file that cannot be used; lists every problem."""
 
 
 class BackendError(MisheardError):

@@ -1,8 +1,11 @@
 """YAML from hands that may be hostile: safe types, no tags, aliases, duplicate keys or deep nesting."""
 
+from pathlib import Path
 from typing import Any
 
 import yaml
+
+from misheard.errors import InputError
 
 _MAX_DEPTH = 40
 _MAX_SHOWN = 60
@@ -60,3 +63,24 @@ def load_strict(text: str) -> Any:
             loader.dispose()
     except (ValueError, OverflowError, RecursionError) as error:
         raise yaml.YAMLError("a number or date that cannot be") from error
+
+
+def load_strict_file(path: Path, max_bytes: int) -> Any:
+    """Return the one value of a YAML file. Raises InputError that says what is wrong with it, and where."""
+    try:
+        if path.stat().st_size > max_bytes:
+            raise InputError(f"{path}: larger than {max_bytes} bytes")
+        return load_strict(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: {complaint(error)}") from error
+
+
+def complaint(error: yaml.YAMLError) -> str:
+    """Return what is wrong with a YAML text, and where."""
+    mark = getattr(error, "problem_mark", None)
+    place = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
+    return f"{error}{place}" if isinstance(error, RefusedError) else f"not valid YAML{place}"
