@@ -34,11 +34,18 @@ class Fields:
         self._problems = problems
         for name in record:
             if name not in known:
-                self.problem(f"unknown field {shown(name)}{suggestion(name, known)}")
+                self.problem(f"unknown field {shown(name)}{self.suggestion(name, known)}")
 
     def problem(self, what: str) -> None:
         """Note a problem of this record."""
         self._problems.add(self.where, what)
+
+    def suggestion(self, name: str, known: Sequence[str]) -> str:
+        """Return what a name may have meant, as `misheard.suite.problems.suggestion` does.
+
+        Nothing where no further problem is listed: finding close names takes longer than all other checks.
+        """
+        return "" if self._problems.full else suggestion(name, known)
 
     def given(self, name: str) -> bool:
         """Whether the record has this field, right or wrong."""

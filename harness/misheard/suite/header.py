@@ -8,7 +8,7 @@ from typing import Any
 from misheard.errors import InputError
 from misheard.suite.fields import LANGUAGE, SCRIPT, Fields
 from misheard.suite.items import ItemKind
-from misheard.suite.problems import Problems, shown, suggestion
+from misheard.suite.problems import Problems, shown
 from misheard.text.scripts import expanded_scripts
 
 _FIELDS = ("name", "version", "defaults", "conditions", "gate_axes", "primary", "abstentions", "char_scripts")
@@ -55,7 +55,9 @@ def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> He
     gate_axes = fields.texts("gate_axes") or ()
     for axis in gate_axes:
         if axis not in axes:
-            fields.problem(f"gate_axes names the undeclared axis {shown(axis)}{suggestion(axis, axes)}")
+            fields.problem(
+                f"gate_axes names the undeclared axis {shown(axis)}{fields.suggestion(axis, list(axes))}"
+            )
     primary = fields.labels_by_name("primary")
     abstentions = fields.texts_by_name("abstentions")
     for name, by_language in (("primary", primary), ("abstentions", abstentions)):
@@ -103,10 +105,12 @@ def _scripts(fields: Fields, name: str) -> tuple[str, ...] | None:
 
 def _is_declared(axis: str, value: str, axes: Mapping[str, tuple[str, ...]], fields: Fields) -> bool:
     if axis not in axes:
-        fields.problem(f"conditions names the undeclared axis {shown(axis)}{suggestion(axis, axes)}")
+        fields.problem(
+            f"conditions names the undeclared axis {shown(axis)}{fields.suggestion(axis, list(axes))}"
+        )
         return False
     if value not in axes[axis]:
-        hint = suggestion(value, axes[axis])
+        hint = fields.suggestion(value, axes[axis])
         fields.problem(f"conditions gives {axis} the undeclared value {shown(value)}{hint}")
         return False
     return True

@@ -8,7 +8,7 @@ from misheard.suite.fields import Fields
 from misheard.suite.header import Header, Shared, read_shared
 from misheard.suite.items import Item, ItemKind
 from misheard.suite.paths import SuiteFolder
-from misheard.suite.problems import Problems, shown, suggestion
+from misheard.suite.problems import Problems, shown
 
 MAX_REFERENCE_WORDS = 2_000
 
@@ -102,7 +102,7 @@ class ItemReader:
             reference=self._reference(reference, kind, fields),
             kind=kind,
             reference_answer=self._answer(fields),
-            fact=fields.texts("fact") or (),
+            fact=self._fact(fields, language),
             entities=self._entities(fields, reference or "", kind, language),
             language=language,
             scripts=defaults.scripts or () if shared.scripts is None else shared.scripts,
@@ -126,6 +126,18 @@ class ItemReader:
                 f"reference has {words} words, more than {MAX_REFERENCE_WORDS}; split the recording"
             )
         return reference or ""
+
+    def _fact(self, fields: Fields, language: str | None) -> tuple[str, ...]:
+        forms = fields.texts("fact") or ()
+        if not forms:
+            return ()
+        # loads the numeral tables, which a suite without facts does without
+        from misheard.text.phrases import phrase_tokens
+
+        for place, form in enumerate(forms):
+            if not phrase_tokens(form, language):
+                fields.problem(f"fact[{place}] has no letter and no digit, so no answer can state it")
+        return forms
 
     def _entities(
         self, fields: Fields, reference: str, kind: ItemKind, language: str | None
@@ -158,6 +170,6 @@ class ItemReader:
             if language in values:
                 conditions["language"] = language
             else:
-                hint = suggestion(language, values)
+                hint = fields.suggestion(language, values)
                 fields.problem(f"language {shown(language)} is no declared value of the axis language{hint}")
         return {axis: conditions[axis] for axis in self._header.axes if axis in conditions}

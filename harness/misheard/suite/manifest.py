@@ -43,6 +43,7 @@ from misheard.suite.header import Header, read_header
 from misheard.suite.item_reader import ItemReader
 from misheard.suite.items import Item, Suite
 from misheard.suite.paths import SuiteFolder
+from misheard.suite.primary import check_primary
 from misheard.suite.problems import Problems
 from misheard.suite.sources import read_json, read_json_lines, read_yaml
 
@@ -134,6 +135,7 @@ def _read(path: Path, require_audio: bool) -> _Draft:
         reader.read(where, record)
     if not reader.seen and not problems:
         problems.add(path.name, "the suite has no items")
+    check_primary(header, reader.items, HEADER_NAME, problems)
     return _Draft(root, header, reader.items, reader.recordings, problems)
 
 

@@ -19,6 +19,16 @@ class Problems:
     def __bool__(self) -> bool:
         return self._count > 0
 
+    @property
+    def full(self) -> bool:
+        """Whether further problems are counted and no longer listed: nobody reads what is said of them."""
+        return self._count >= MAX_LISTED
+
+    @property
+    def count(self) -> int:
+        """How many have been added."""
+        return self._count
+
     def add(self, where: str, what: str) -> None:
         """Add one problem. `what` must not hold text of a transcript or an answer."""
         self._count += 1
