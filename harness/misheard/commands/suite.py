@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from misheard.commands.suite_mix import mix
+
 suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
 
 
@@ -22,3 +24,6 @@ def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml
         f"{suite.name} {suite.version}: {len(suite.items)} items are fine "
         f"({speech} speech, {len(suite.items) - speech} non-speech, {sessions} sessions)"
     )
+
+
+suite_app.command()(mix)

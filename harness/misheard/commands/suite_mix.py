@@ -1,0 +1,44 @@
+"""`misheard suite mix`: derive noise and microphone tiers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def mix(
+    suite: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml or items JSON.")],
+    destination: Annotated[Path, typer.Argument(metavar="DST", help="Folder of the new suite.")],
+    snr: Annotated[
+        str, typer.Option(help="Tiers by signal-to-noise ratio in dB; `clean` is the suite's own recordings.")
+    ] = "clean",
+    noise: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="white, pink, hum, babble, a recording, or a folder of recordings; of several, each item "
+            "gets one. Pink where none is named."
+        ),
+    ] = None,
+    mic: Annotated[
+        str | None, typer.Option(help="Tiers by simulated microphone: telephone,far-field.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
+) -> None:
+    """Derive a suite with tiers of noise and simulated microphones; every tier keeps the truth."""
+    from misheard.console import TerminalProgress
+    from misheard.suite.mixing.derive import mix_suite
+    from misheard.suite.mixing.tiers import read_tiers
+
+    tiers = read_tiers(snr, mic)
+    with TerminalProgress() as progress:
+        made = mix_suite(suite, destination, tiers, noise or ["pink"], seed, progress)
+    counts = ", ".join(f"{count} {tier}" for tier, count in made.per_tier.items())
+    typer.echo(f"{destination}: {made.items} items ({counts})")
+    if made.worst_snr_error_db is not None:
+        typer.echo(f"ratios are within {made.worst_snr_error_db:.2f} dB of what was asked for")
+    if made.scaled:
+        typer.echo(
+            f"{made.scaled} recordings were scaled down so that they do not clip (gain_db in mix.json)"
+        )
+    if made.already_noisy:
+        typer.echo(f"{made.already_noisy} items have noise already and got no further noise tier")

@@ -1,0 +1,1 @@
+"""Deriving noise and microphone tiers from a suite: `misheard suite mix`."""
