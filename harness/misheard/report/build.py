@@ -6,8 +6,11 @@ import numpy as np
 
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray
 from misheard.metrics.table import CountTable
+from misheard.report.attribution import attribution_documents
 from misheard.report.failures import failures_document
+from misheard.report.items import items_document
 from misheard.report.matrix import matrix_documents, worst_cells
+from misheard.report.takeaway import takeaway
 from misheard.report.values import (
     Document,
     difference_document,
@@ -15,14 +18,14 @@ from misheard.report.values import (
     estimate_document,
     statistics_document,
 )
+from misheard.stats.attribution import Attributor
 from misheard.stats.compare import compare_arms
 from misheard.stats.estimates import Estimator, family_arms
 from misheard.stats.resampling import RESAMPLES, SEED
-from misheard.stats.slices import Slice, slice_items, unit_numbers
-from misheard.suite.items import ItemKind
+from misheard.stats.slices import Slice, slice_items
 
 FORMAT = "misheard-report"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _ITEM_RATES, _ITEMS_WITH_RATE = "item_rates", "items_with_rate"
 
@@ -61,7 +64,7 @@ def build_report(
     """
     estimator = Estimator(table, families, resamples, seed)
     slices = slice_items(table.items, axes)
-    return {
+    report: Document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "suite": suite,
@@ -69,7 +72,7 @@ def build_report(
         "scorer": scorer,
         "run": run,
         "statistics": statistics_document(resamples, seed),
-        "items": _items_document(table),
+        "items": items_document(table.items),
         "axes": {axis: list(values) for axis, values in axes.items()},
         "primary_metrics": dict(primary_metrics),
         "metrics": _metrics_documents(families),
@@ -77,22 +80,14 @@ def build_report(
         "worst_cells": worst_cells(estimator, slices),
         "arms": _arms_document(table, families, estimator),
         "propagation": _propagation_document(table, families, estimator, resamples, seed),
+        "attribution": attribution_documents(
+            Attributor(table, families, resamples, seed), estimator, _everything(table), slices
+        ),
         "distributions": _distributions(table, families, slices),
         "failures": failures_document(table),
         "timings": timings,
     }
-
-
-def _items_document(table: CountTable) -> Document:
-    speech = sum(1 for item in table.items if item.kind is ItemKind.SPEECH)
-    return {
-        "total": len(table.items),
-        "speech": speech,
-        "non_speech": len(table.items) - speech,
-        "sessions": len({item.session for item in table.items if item.session is not None}),
-        "without_session": sum(1 for item in table.items if item.session is None),
-        "units": len(set(unit_numbers(table.items).tolist())),
-    }
+    return {**report, "takeaway": takeaway(report)}
 
 
 def _metrics_documents(families: Sequence[Family]) -> list[Document]:

@@ -95,10 +95,11 @@ class Marks:
     dot: str = "·"
     minus: str = "−"
     times: str = "×"
+    noise: str = "≈"
 
 
 UNICODE = Marks()
-ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", times="x")
+ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", times="x", noise="~")
 
 
 def label(metric: str) -> str:
@@ -212,3 +213,19 @@ def _within(bounds: tuple[float, float], document: Document) -> Sequence[float] 
 def count_of(count: int, noun: str) -> str:
     """Return a count with its noun in the right number."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def unit_noun(counts: Document) -> str:
+    """Return what units are called: sessions, unless some items have none.
+
+    Args:
+        counts: `without_session` says how many.
+    """
+    return "unit" if counts["without_session"] else "session"
+
+
+def with_marks(text: str, marks: Marks) -> str:
+    """Return a sentence of a document, which has the signs of UNICODE, with those of a terminal."""
+    for name in Marks.__dataclass_fields__:
+        text = text.replace(getattr(UNICODE, name), getattr(marks, name))
+    return text

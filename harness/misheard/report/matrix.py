@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
+from misheard.report.items import failed_anywhere
 from misheard.report.values import Document, estimate_document, size_flags
 from misheard.stats.estimates import Estimate, Estimator
 from misheard.stats.slices import Slice, failed_rows, items_sha256, unit_numbers
@@ -17,12 +16,19 @@ _TIE = 1e-12
 
 
 def matrix_documents(
-    table: CountTable, estimator: Estimator, slices: Sequence[Slice], primary_metrics: Mapping[str, str]
+    table: CountTable,
+    estimator: Estimator,
+    slices: Sequence[Slice],
+    primary_metrics: Mapping[str, str],
+    language: str | None = None,
 ) -> list[Document]:
-    """Return a document per slice, in order, with the estimates of every metric and arm."""
+    """Return a document per slice, in order, with the estimates of every metric and arm.
+
+    `language` is that of slices without a condition on it, where all their items share one.
+    """
     units = unit_numbers(table.items)
     failed = {arm: failed_rows(table, arm) for arm in table.arms}
-    failed_anywhere = np.logical_or.reduce([np.zeros(len(table.items), dtype=np.bool_), *failed.values()])
+    failed_any = failed_anywhere(table)
     return [
         {
             "axis": cell.axis,
@@ -31,10 +37,10 @@ def matrix_documents(
             "items_sha256": items_sha256(table.items, cell.rows),
             "units": len(set(units[cell.rows].tolist())),
             "failed": {str(arm): int((rows & cell.rows).sum()) for arm, rows in failed.items()},
-            "samples_failed": int((failed_anywhere & cell.rows).sum()),
+            "samples_failed": int((failed_any & cell.rows).sum()),
             "flags": size_flags(cell.items, len(set(units[cell.rows].tolist()))),
             "estimates": [
-                _cell_estimate(estimate, _primary(cell, primary_metrics))
+                _cell_estimate(estimate, _primary(cell, primary_metrics, language))
                 for estimate in estimator.estimate(cell.rows)
             ],
         }
@@ -42,10 +48,9 @@ def matrix_documents(
     ]
 
 
-def _primary(cell: Slice, primary_metrics: Mapping[str, str]) -> str | None:
-    if cell.axis != LANGUAGE_AXIS or cell.value is None:
-        return None
-    return primary_metrics.get(cell.value)
+def _primary(cell: Slice, primary_metrics: Mapping[str, str], language: str | None) -> str | None:
+    spoken = dict(cell.conditions).get(LANGUAGE_AXIS, language)
+    return None if spoken is None else primary_metrics.get(spoken)
 
 
 def _cell_estimate(estimate: Estimate, primary: str | None) -> Document:

@@ -17,6 +17,7 @@ from misheard.report.labels import (
     label,
     plain,
     section,
+    unit_noun,
 )
 from misheard.report.terminal_cells import (
     Cell,
@@ -31,7 +32,7 @@ from misheard.report.terminal_cells import (
     suite_line,
 )
 from misheard.report.terminal_differences import VERDICT_STYLES, difference_cells, difference_columns
-from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms, unit_noun
+from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import names, same_items, section_row, spaced
 from misheard.report.values import Document
 

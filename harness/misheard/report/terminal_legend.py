@@ -12,15 +12,6 @@ from misheard.report.values import Document
 WORD_OVERLAP = "word_overlap_f1"
 
 
-def unit_noun(counts: Document) -> str:
-    """Return what units are called: sessions, unless some items have none.
-
-    Args:
-        counts: `without_session` says how many.
-    """
-    return "unit" if counts["without_session"] else "session"
-
-
 def shared_signs(statistics: Document, noun: str, cells: Sequence[Sequence[Document]]) -> Iterator[str]:
     """Yield what the signs mean that a report and a comparison have in common.
 

@@ -16,9 +16,9 @@ from misheard.report.labels import (
     plain,
     rate_interval,
     section,
+    unit_noun,
 )
 from misheard.report.terminal_cells import Cell, Column, Row, cell_tables, dim, heading, sized
-from misheard.report.terminal_legend import unit_noun
 from misheard.report.values import Document
 
 _CellName = tuple[str, str | None]
@@ -27,7 +27,7 @@ _CellName = tuple[str, str | None]
 def matrix_block(report: Document, width: int, marks: Marks) -> RenderableType:
     """Return the metrics of the audio arm by condition, a column per set of items."""
     groups = same_items(report["matrix"])
-    columns = [_column(cells, unit_noun(report["items"])) for cells in groups]
+    columns = cell_columns(report, groups)
     rows = list(_matrix_rows(report, groups, marks))
     note = "audio arm; interval below"
     if has_worst_cell(report):
@@ -60,6 +60,11 @@ def names(cells: Sequence[Document]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         tuple(plain(cell["axis"]) for cell in cells),
         tuple("(none)" if cell["value"] is None else plain(cell["value"]) for cell in cells),
     )
+
+
+def cell_columns(report: Document, groups: Sequence[Sequence[Document]]) -> list[Column]:
+    """Return a heading per group of cells of a matrix that hold the same items."""
+    return [_column(cells, unit_noun(report["items"])) for cells in groups]
 
 
 def _column(cells: Sequence[Document], noun: str) -> Column:

@@ -1,15 +1,26 @@
 """The blocks of a run's report on a terminal."""
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misheard.report.labels import Marks, count_of, format_value, is_detail, label, plain
+from misheard.report.labels import (
+    Marks,
+    count_of,
+    format_value,
+    is_detail,
+    label,
+    plain,
+    unit_noun,
+    with_marks,
+)
+from misheard.report.terminal_attribution import attribution_block
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_costs import answers_block, arms_block
-from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms, unit_noun
+from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.terminal_timings import timings_block
 from misheard.report.values import Document
@@ -21,9 +32,10 @@ _SPREAD = ("mean", "p50", "p95")
 def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the blocks from top to bottom."""
     yield _header(report, width, marks)
-    yield from _no_answers(report, width, marks)
+    yield from _takeaway(report, width, marks)
     yield from arms_block(report, width, marks)
     yield from answers_block(report, width, marks)
+    yield from attribution_block(report, width, marks)
     yield matrix_block(report, width, marks)
     yield from _recognition(report, width, marks)
     yield from _failures(report, width, marks)
@@ -47,17 +59,11 @@ def _header(report: Document, width: int, marks: Marks) -> RenderableType:
     return suite_line(name, parts, width, marks)
 
 
-def _no_answers(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
-    """Yield why a run of recognition alone measures no answers."""
-    quality = report["arms"].get("audio", {}).get("response_quality", {"n": 0})
-    if list(report["arms"]) != ["audio"] or quality["n"]:
-        return
-    why = {
-        True: "no item has a reference_answer",
-        False: "the run has no language model",
-        None: "that takes a language model, and items with a reference_answer",
-    }[(report["run"] or {}).get("language_model")]
-    yield dim(joined([f"No answers are measured: {why}."], width, marks))
+def _takeaway(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield the sentences that the report comes down to."""
+    sentences = [plain(with_marks(sentence, marks)) for sentence in report["takeaway"]]
+    if sentences:
+        yield Text("\n".join(textwrap.fill(sentence, width) for sentence in sentences), style="bold")
 
 
 def _recognition(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
@@ -133,9 +139,20 @@ def _legend(report: Document, width: int, marks: Marks) -> RenderableType:
         )
     if any("primary" in entry["flags"] for cell in report["matrix"] for entry in cell["estimates"]):
         signs.append(f"{marks.primary} primary metric")
+    signs += _attribution_signs(report, marks)
     lost = report["propagation"]["lost_to_recognition"]
     if any(difference["verdict"] == "same" for difference in lost.values()):
         signs.append("same: equal on every pair")
     return legend_block(
         [signs, terms([*lost, *report["propagation"]["control"]], report["scorer"])], width, marks
     )
+
+
+def _attribution_signs(report: Document, marks: Marks) -> Iterator[str]:
+    losses = [
+        loss for place in report["attribution"] for entry in place["metrics"] for loss in entry["losses"]
+    ]
+    if any(loss["share"] is not None for loss in losses):
+        yield "shortfall: from the audio arm to the best score; the rest is missing with the transcript too"
+    if any(loss["within_noise"] for loss in losses):
+        yield f"{marks.noise} smaller than what the control arm's own change may be"

@@ -1,0 +1,189 @@
+"""The sentences that a reader should take away from a report, computed from its verdicts alone."""
+
+from collections.abc import Iterator, Sequence
+
+from misheard.report.labels import (
+    UNICODE,
+    count_of,
+    difference_interval,
+    format_interval,
+    format_value,
+    is_score,
+    label,
+    rate_interval,
+    unit_noun,
+)
+from misheard.report.values import Document
+
+_LEADING = {"correct_rate": "correct answers", "response_quality": "answer quality"}
+"""What a report leads with, the first that has pairs, and what it is called in a sentence."""
+
+_TIE = 1e-12
+
+
+def takeaway(report: Document) -> list[str]:
+    """Return what a report says in a few sentences: a pure function of it (see `build_report`).
+
+    What is lost to mishearing with its verdict, where it is worst, which share of everything that is wrong it
+    has, how it stands to the control arm, and what failed. Where there are no answers to lose: why, and where
+    recognition is worst.
+    """
+    lost = report["propagation"]["lost_to_recognition"]
+    metric = next((name for name in _LEADING if lost.get(name, {}).get("n")), None)
+    if metric is None:
+        sentences = [*_no_answers(report), *_worst_recognition(report)]
+    else:
+        sentences = list(_loss_sentences(report, metric, lost[metric]))
+    return [*sentences, *_failures(report)]
+
+
+def _loss_sentences(report: Document, metric: str, difference: Document) -> Iterator[str]:
+    noun = unit_noun(report["items"])
+    yield _loss(report, metric, difference, noun)
+    if {"under_50", f"under_{report['statistics']['min_units']}_units"} & set(difference["flags"]):
+        return
+    yield from _worst_loss(report, metric, noun)
+    whole = next((place for place in report["attribution"] if place["axis"] is None), None)
+    if whole is not None and difference["verdict"] in ("worse", "better"):
+        (parts,) = [entry for entry in whole["metrics"] if entry["metric"] == metric]
+        yield from _share(metric, parts)
+        yield from _noise(parts, whole["control_flip_rate"])
+
+
+def _loss(report: Document, metric: str, difference: Document, noun: str) -> str:
+    what, verdict = _LEADING[metric], difference["verdict"]
+    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}"
+    settings = report["statistics"]
+    unknown = "Nothing can be said about what mishearing costs"
+    if verdict == "too_few_items":
+        return f"{unknown}: {sizes}, and under {settings['min_items']} pairs there is no verdict."
+    if difference["units"] < settings["min_units"]:
+        few = f"{settings['min_units']} {noun}s"
+        return f"{unknown}: {sizes}, and under {few} no interval is trusted."
+    if verdict == "same":
+        return f"Mishearing costs nothing here: {what} are the same on every pair ({sizes})."
+    interval = difference_interval(metric, difference)
+    if interval is None or difference["difference"] is None:
+        return f"{unknown}: {sizes}, and no interval for {what}."
+    lost = _amount(metric, -difference["difference"])
+    ends = format_interval(metric, sorted(-end for end in interval), UNICODE)
+    if verdict == "worse":
+        return f"Mishearing costs {lost} of {what} ({ends}, {sizes}): worse."
+    if verdict == "better":
+        gained = _amount(metric, difference["difference"])
+        ends = format_interval(metric, interval, UNICODE)
+        return f"Mishearing gains {gained} of {what} ({ends}, {sizes}): better; see which answers changed."
+    return f"No loss is shown: {lost} of {what} ({ends}, {sizes}): {verdict}{_power(metric, difference)}."
+
+
+def _power(metric: str, difference: Document) -> str:
+    smallest = difference.get("smallest_detectable")
+    return "" if smallest is None else f"; this suite can show {_amount(metric, smallest)} at 80% power"
+
+
+def _amount(metric: str, value: float) -> str:
+    text = format_value(metric, value, UNICODE)
+    return text if is_score(metric) else f"{text.removesuffix('%')} points"
+
+
+def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
+    """Yield the condition cell that loses most, on an axis with another cell that has a value."""
+    cells = [
+        (place, entry["losses"][0])
+        for place in report["attribution"]
+        for entry in place["metrics"]
+        if place["axis"] is not None and entry["metric"] == metric and entry["shortfall"] is not None
+    ]
+    axes = [place["axis"] for place, _ in cells]
+    rivals = [(place, loss) for place, loss in cells if axes.count(place["axis"]) > 1]
+    amounts = [loss["amount"] for _, loss in rivals]
+    if not amounts or max(amounts) <= _TIE or max(amounts) - min(amounts) <= _TIE:
+        return
+    worst = [pair for pair, amount in zip(rivals, amounts, strict=True) if max(amounts) - amount <= _TIE]
+    difference = worst[0][1]["difference"]
+    each = " each" if len(worst) > 1 else ""
+    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}{each}"
+    names = ", ".join(_cell_name(place["axis"], place["value"]) for place, _ in worst)
+    verdicts = {loss["difference"]["verdict"] for _, loss in worst}
+    verdict = "too few for a verdict" if verdicts == {"too_few_items"} else " or ".join(sorted(verdicts))
+    yield f"Most is lost at {names}: {_amount(metric, max(amounts))} ({sizes}): {verdict}."
+
+
+def _share(metric: str, entry: Document) -> Iterator[str]:
+    part = entry["losses"][0]
+    if part["share"] is None or part["intervals"]["deciding"] is None:
+        return
+    ends = UNICODE.to.join(f"{100 * end:.0f}" for end in part["intervals"]["deciding"])
+    share = f"That is {100 * part['share']:.0f}% of all that is missing in {_LEADING[metric]} ({ends})"
+    yield f"{share}; the rest is missing with the human transcript too.".replace("-", UNICODE.minus)
+
+
+def _noise(entry: Document, flips: Document | None) -> Iterator[str]:
+    part = entry["losses"][0]
+    if part["within_noise"] is None:
+        yield "There is no control arm: how far answers change without any mishearing is not known."
+    elif part["within_noise"]:
+        rate = "" if flips is None or flips["value"] is None else f" ({100 * flips['value']:.1f}% of answers)"
+        yield f"The control arm changes as much without any mishearing{rate}."
+
+
+def _no_answers(report: Document) -> Iterator[str]:
+    """Yield why it is not known what mishearing costs."""
+    quality = report["arms"].get("audio", {}).get("response_quality", {"n": 0, "failed": 0})
+    if quality["n"] and "transcript" not in report["arms"]:
+        yield "What mishearing costs is not measured: the run has no transcript arm."
+    elif list(report["arms"]) != ["audio"]:
+        yield "Nothing can be said about what mishearing costs: no item has an answer in both arms."
+    else:
+        why = {
+            True: "no item has a reference_answer" if not quality["failed"] else "no item has an answer",
+            False: "the run has no language model",
+            None: "that takes a language model, and items with a reference_answer",
+        }[(report["run"] or {}).get("language_model")]
+        yield f"No answers are measured: {why}."
+
+
+def _worst_recognition(report: Document) -> Iterator[str]:
+    """Yield the cell where each primary metric is worst; the word error rate where none is named."""
+    for metric in dict.fromkeys([*report["primary_metrics"].values()] or ["wer"]):
+        worst = [
+            entry for entry in report["worst_cells"] if entry["metric"] == metric and entry["arm"] == "audio"
+        ]
+        if worst:
+            yield _worst_rate(report, metric, worst)
+
+
+def _worst_rate(report: Document, metric: str, worst: Sequence[Document]) -> str:
+    first = worst[0]
+    place = (first["axis"], first["value"])
+    cell = next(cell for cell in report["matrix"] if (cell["axis"], cell["value"]) == place)
+    family = next(entry for entry in report["metrics"] if entry["metric"] == metric)
+    estimate = next(entry for entry in cell["estimates"] if _is_of(entry, first))
+    interval = rate_interval(metric, estimate)
+    ends = "" if interval is None else f"{format_interval(metric, interval, UNICODE)}, "
+    sizes = f"{count_of(estimate['n'], 'item')}, {count_of(estimate['units'], unit_noun(report['items']))}"
+    small = ", too few for a verdict" if any(flag.startswith("under_") for flag in first["flags"]) else ""
+    names = ", ".join(_cell_name(entry["axis"], entry["value"]) for entry in worst)
+    extreme = "highest" if family["better"] == "lower" else "lowest"
+    value = format_value(metric, first["rate"], UNICODE)
+    return f"The {label(metric)} is {extreme} at {names}: {value} ({ends}{sizes}{small})."
+
+
+def _is_of(estimate: Document, cell: Document) -> bool:
+    return all(estimate[key] == cell[key] for key in ("family", "metric", "arm"))
+
+
+def _cell_name(axis: str, value: str | None) -> str:
+    return f"{axis}={'(none)' if value is None else value}"
+
+
+def _failures(report: Document) -> Iterator[str]:
+    failed, samples = report["failures"]["samples_failed"], report["failures"]["samples"]
+    if failed:
+        how = (
+            "counts as all wrong"
+            if report["scorer"].get("on_failure") == "worst"
+            else "is left out of what it failed in"
+        )
+        verb = "item failed" if failed == 1 else "items failed"
+        yield f"{failed} of {samples} {verb}; each {how}."

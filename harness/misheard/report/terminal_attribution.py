@@ -1,0 +1,111 @@
+"""What mishearing costs in each condition: change, share of the shortfall, and the control arm beside it."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misheard.report.labels import (
+    Marks,
+    difference_interval,
+    format_difference,
+    format_difference_interval,
+    format_interval,
+    format_value,
+    is_shown_by_condition,
+    label,
+    rate_interval,
+)
+from misheard.report.terminal_cells import Cell, Row, cell_tables, heading, sized
+from misheard.report.terminal_differences import VERDICT_STYLES
+from misheard.report.terminal_matrix import cell_columns, same_items, section_row, spaced
+from misheard.report.values import Document
+
+FLIP_RATE = "flip_rate"
+
+
+def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield the losses by condition, a column per set of items; nothing without a golden arm."""
+    places = {(place["axis"], place["value"]): place for place in report["attribution"]}
+    groups = same_items(report["matrix"])
+    shown = [places[cells[0]["axis"], cells[0]["value"]] for cells in groups] if places else []
+    rows = list(_rows(shown, marks))
+    if not rows:
+        return
+    note = f"change: audio {marks.minus} transcript, pair by pair; interval below"
+    yield Group(
+        heading("What mishearing costs, by condition", note, width),
+        *spaced(cell_tables(cell_columns(report, groups), rows, width, marks.missing)),
+    )
+
+
+def _rows(places: Sequence[Document], marks: Marks) -> Iterator[Row]:
+    if not places:
+        return
+    sizes: tuple[str, ...] | None = None
+    for number, metric in enumerate(places[0]["metrics"]):
+        entries = [place["metrics"][number] for place in places]
+        if not is_shown_by_condition(metric["metric"]) or not any(entry["n"] for entry in entries):
+            continue
+        pairs = tuple(f"n {sized(entry)}" if entry["n"] else "" for entry in entries)
+        if pairs != sizes:
+            sizes = pairs
+            yield section_row("Lost to recognition", sizes)
+        yield Row(label(metric["metric"]), tuple(_change(entry, marks) for entry in entries))
+        shares = tuple(_share(entry, marks) for entry in entries)
+        if any(shares):
+            yield Row("  share of shortfall", shares)
+    flips = [place["control_flip_rate"] for place in places]
+    if any(flip is not None and flip["n"] for flip in flips):
+        yield section_row("Control arm", tuple(f"n {sized(f)}" if f and f["n"] else "" for f in flips))
+        yield Row(label(FLIP_RATE), tuple(_flips(flip, marks) for flip in flips))
+
+
+def _change(entry: Document, marks: Marks) -> Cell | None:
+    loss, metric = entry["losses"][0], entry["metric"]
+    difference = loss["difference"]
+    if difference["difference"] is None:
+        return None
+    verdict = difference["verdict"]
+    style = VERDICT_STYLES.get(verdict, "")
+    text = Text(justify="right")
+    if verdict in ("better", "worse", "same"):
+        text.append(f"{verdict} ", style=style)
+    text.append(format_difference(metric, difference["difference"], marks), style=style)
+    text.append(noise_mark(loss, marks))
+    interval = difference_interval(metric, difference)
+    return Cell(text, format_difference_interval(metric, interval, marks), interval is not None)
+
+
+def noise_mark(loss: Document, marks: Marks) -> str:
+    """Return the sign of a change that is smaller than what the control arm shows by itself."""
+    return f" {marks.noise}" if loss["within_noise"] else ""
+
+
+def format_share(share: float | None, marks: Marks) -> str:
+    """Return a share of the shortfall in percent."""
+    return marks.missing if share is None else f"{100 * share:.0f}%".replace("-", marks.minus)
+
+
+def format_share_interval(part: Document, marks: Marks) -> str:
+    """Return the interval of a share in percent, without its unit."""
+    deciding = None if part["intervals"] is None else part["intervals"]["deciding"]
+    if deciding is None:
+        return marks.missing
+    return marks.to.join(f"{100 * end:.0f}".replace("-", marks.minus) for end in deciding)
+
+
+def _share(entry: Document, marks: Marks) -> Cell | None:
+    part = entry["losses"][0]
+    if part["share"] is None:
+        return None
+    interval = format_share_interval(part, marks)
+    return Cell(Text(format_share(part["share"], marks)), interval, interval != marks.missing)
+
+
+def _flips(flip: Document | None, marks: Marks) -> Cell | None:
+    if flip is None or flip["value"] is None:
+        return None
+    interval = rate_interval(FLIP_RATE, flip)
+    text = Text(format_value(FLIP_RATE, flip["value"], marks))
+    return Cell(text, format_interval(FLIP_RATE, interval, marks), interval is not None)
