@@ -26,14 +26,15 @@ def check_same_items(a: Sequence[ItemInfo], b: Sequence[ItemInfo]) -> None:
         ),
     }
     if any(kinds.values()):
-        lines = [f"  {kind} ({len(ids)}): {_name_ids(ids)}" for kind, ids in kinds.items() if ids]
+        lines = [f"  {kind} ({len(ids)}): {named_ids(ids)}" for kind, ids in kinds.items() if ids]
         raise NotComparableError(
             "the two runs are not over the same items; run both systems over one version of the suite\n"
             + "\n".join(lines)
         )
 
 
-def _name_ids(ids: Sequence[str]) -> str:
+def named_ids(ids: Sequence[str]) -> str:
+    """Return ids for a message: the first MAX_NAMED_IDS, and how many more."""
     named = ", ".join(ids[:MAX_NAMED_IDS])
     more = len(ids) - MAX_NAMED_IDS
     return f"{named} and {more} more" if more > 0 else named
