@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from misheard.suite.fields import Fields
@@ -31,6 +32,15 @@ _ITEM_FIELDS = (
 _SINGLE_FILE_ITEM_FIELDS = ("id", "wav", "reference")
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A usable path: the id of its item, how messages call the item, and the path below the folder."""
+
+    item: str
+    where: str
+    audio: str
+
+
 class ItemReader:
     """Turns records into items and keeps what rules about several items need."""
 
@@ -38,7 +48,7 @@ class ItemReader:
         self, header: Header, folder: SuiteFolder, require_audio: bool, single_file: bool, problems: Problems
     ) -> None:
         self.items: list[Item] = []
-        self.recordings: list[tuple[str, str]] = []
+        self.recordings: list[Recording] = []
         self.seen = 0
         self._header, self._folder, self._require_audio = header, folder, require_audio
         self._single_file, self._problems = single_file, problems
@@ -64,7 +74,7 @@ class ItemReader:
         audio = self._audio(fields)
         item = self._item(fields, str(identifier), audio or "")
         if audio is not None:
-            self.recordings.append((where, audio))
+            self.recordings.append(Recording(str(identifier), where, audio))
         self.items.append(item)
 
     def _check_unique(self, identifier: str, place: str, fields: Fields) -> None:

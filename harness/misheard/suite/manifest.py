@@ -32,7 +32,9 @@ reference makes a non-speech item, its name is the suite's, and the version is 1
 Every rule that is broken is listed, in one SuiteError. Messages never repeat references, answers or facts.
 """
 
-from collections.abc import Iterable
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -40,28 +42,57 @@ from typing import Any, Protocol
 from misheard.failures import ItemFailedError
 from misheard.suite.fields import Fields
 from misheard.suite.header import Header, read_header
-from misheard.suite.item_reader import ItemReader
+from misheard.suite.item_reader import ItemReader, Recording
 from misheard.suite.items import Item, Suite
 from misheard.suite.paths import SuiteFolder
 from misheard.suite.primary import check_primary
 from misheard.suite.problems import Problems
+from misheard.suite.selection import SETS_OF_SUBSET, OpenSubset, Selection, SetName
+from misheard.suite.sidecars import is_there, sidecars
 from misheard.suite.sources import read_json, read_json_lines, read_yaml
+from misheard.suite.split import Split, assign, note_misfits, read_split
 
 HEADER_NAME, ITEMS_NAME = "suite.yaml", "items.jsonl"
+
+_NOT_SPLIT = "it is not split (misheard suite split)"
 
 Records = Iterable[tuple[str, Any]]
 
 
-def load_suite(path: Path, require_audio: bool = True) -> Suite:
+def load_suite(path: Path, require_audio: bool = True, subset: OpenSubset = "open") -> Suite:
     """Load a suite from its folder, its `suite.yaml` or a single JSON file; no recording is decoded.
 
-    With `require_audio` False a recording that does not exist is no problem (a path that leaves the folder
-    is). Raises SuiteError with every problem.
+    Of a suite that is split only the sets of `subset` are loaded, never the sealed holdout
+    (`misheard.suite.holdout` opens it); `Suite.selection` counts what is left out. With `require_audio` False
+    a recording that does not exist is no problem (a path that leaves the folder is).
+
+    Raises SuiteError with every problem.
+    """
+    return _read(path, require_audio).suite(subset)
+
+
+def load_sealed(path: Path, require_audio: bool = True) -> Suite:
+    """Load the holdout alone, for `misheard.suite.holdout`, which asks for an opening first."""
+    return _read(path, require_audio).suite("holdout")
+
+
+def load_whole(path: Path, require_audio: bool = True) -> tuple[Suite, Mapping[str, SetName] | None]:
+    """Load every item, sealed ones too, with its set: for the modules that split and lock suites.
+
+    They read ids, sessions, conditions and hashes, and decode nothing. There is no mapping where there is no
+    split. Raises SuiteError with every problem.
     """
     draft = _read(path, require_audio)
-    if draft.problems:
-        raise draft.problems.error(str(path))
-    return draft.suite()
+    return draft.whole(), draft.sets
+
+
+def load_undivided(path: Path) -> tuple[Suite, Split | None]:
+    """Load every item and the split, whether they fit together or not: for the module that mends splits.
+
+    Raises SuiteError with every other problem.
+    """
+    draft = _read(path, require_audio=True, fit=False)
+    return draft.whole(), draft.split
 
 
 class Progress(Protocol):
@@ -73,7 +104,7 @@ class Progress(Protocol):
 
 
 def validate_suite(path: Path, progress: Progress | None = None) -> Suite:
-    """Load a suite and decode every recording to its end.
+    """Load a suite and decode every recording to its end, but those of sealed items.
 
     Raises SuiteError with every problem of manifest and recordings, and BackendError where soundfile is not
     installed.
@@ -81,31 +112,48 @@ def validate_suite(path: Path, progress: Progress | None = None) -> Suite:
     from misheard.audio.decode import check
 
     draft = _read(path, require_audio=True)
+    recordings = [recording for recording in draft.recordings if not draft.is_sealed(recording.item)]
     if progress is not None:
-        progress.begin("checking recordings", len(draft.recordings))
-    for where, audio in draft.recordings:
+        progress.begin("checking recordings", len(recordings))
+    for recording in recordings:
         try:
-            check(draft.root / audio)
+            check(draft.root / recording.audio)
         except ItemFailedError as error:
-            draft.problems.add(where, f"{error.kind}: {error.detail}")
+            draft.problems.add(recording.where, f"{error.kind}: {error.detail}")
         if progress is not None:
             progress.advance()
-    if draft.problems:
-        raise draft.problems.error(str(path))
-    return draft.suite()
+    return draft.suite("unsealed")
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What could be read of a suite. `recordings` are (item, audio path) of every item with a usable path."""
+    """What could be read of a suite: all items, their sets where it is split, and every problem.
 
+    `sets` is None for a suite without a split. It lacks items of which the split does not say where they
+    belong, and is empty where the split cannot be read.
+    """
+
+    source: str
     root: Path
     header: Header
     items: list[Item]
-    recordings: list[tuple[str, str]]
+    recordings: list[Recording]
+    split: Split | None
+    sets: Mapping[str, SetName] | None
     problems: Problems
 
-    def suite(self) -> Suite:
+    def is_sealed(self, item: str) -> bool:
+        """Whether an item is sealed. One that is in no known set may be."""
+        return self.sets is not None and self.sets.get(item, SetName.HOLDOUT) is SetName.HOLDOUT
+
+    def whole(self) -> Suite:
+        """Return the suite with all items. Raises SuiteError where there are problems."""
+        if self.problems:
+            raise self.problems.error(self.source)
+        return self.everything()
+
+    def everything(self) -> Suite:
+        """Return all items as far as they could be read, problems or not."""
         return Suite(
             name=self.header.name,
             version=self.header.version,
@@ -118,8 +166,30 @@ class _Draft:
             char_scripts=self.header.char_scripts,
         )
 
+    def suite(self, subset: str) -> Suite:
+        """Return the suite with the items of a subset. Raises SuiteError where there are problems."""
+        whole = self.whole()
+        if self.split is None or self.sets is None:
+            if subset not in ("open", "unsealed"):
+                self.problems.add(Path(self.source).name, f"has no {subset} set: {_NOT_SPLIT}")
+                raise self.problems.error(self.source)
+            return whole
+        sets = self.sets
+        kept = [item for item in whole.items if sets[item.id] in SETS_OF_SUBSET[subset]]
+        if not kept:
+            self.problems.add(Path(self.source).name, f"no item of the suite is in the subset {subset}")
+            raise self.problems.error(self.source)
+        counts = Counter(sets.values())
+        selection = Selection(
+            subset,
+            self.split.rotation,
+            {name: counts[name] for name in SetName},
+            {i.id: sets[i.id] for i in whole.items if sets[i.id] not in SETS_OF_SUBSET[subset]},
+        )
+        return dataclasses.replace(whole, items=tuple(kept), selection=selection)
 
-def _read(path: Path, require_audio: bool) -> _Draft:
+
+def _read(path: Path, require_audio: bool, *, fit: bool = True) -> _Draft:
     problems = Problems()
     single_file = path.suffix.lower() == ".json" and not path.is_dir()
     if single_file:
@@ -135,8 +205,28 @@ def _read(path: Path, require_audio: bool) -> _Draft:
         reader.read(where, record)
     if not reader.seen and not problems:
         problems.add(path.name, "the suite has no items")
+    split, sets = _read_split(path, reader.items, problems, fit=fit)
     check_primary(header, reader.items, HEADER_NAME, problems)
-    return _Draft(root, header, reader.items, reader.recordings, problems)
+    return _Draft(str(path), root, header, reader.items, reader.recordings, split, sets, problems)
+
+
+def _read_split(
+    path: Path, items: Sequence[Item], problems: Problems, *, fit: bool
+) -> tuple[Split | None, Mapping[str, SetName] | None]:
+    """Return the suite's split, where it has one, and the set of every item (see `_Draft`)."""
+    beside = sidecars(path)
+    if not is_there(beside.split):
+        if is_there(beside.openings):
+            problems.add(beside.openings.name, f"is here, but {beside.split.name} is gone; bring it back")
+            return None, {}
+        return None, None
+    split = read_split(beside.split, problems)
+    if split is None:
+        return None, {}
+    assignment = assign(split, items)
+    if fit and not problems:
+        note_misfits(assignment, beside.split.name, problems)
+    return split, assignment.sets
 
 
 def _printable(name: str) -> str:

@@ -176,7 +176,7 @@ class Assignment:
     """A split laid over the items of a suite.
 
     Attributes:
-        sets: the set of every item whose unit the split knows.
+        sets: the set of every item whose unit the split knows and lists it in.
         unassigned: ids of the items whose units are new.
         gone: ids that the split lists and the suite lacks.
         moved: ids whose unit is not the one that the split lists them in.
@@ -203,6 +203,8 @@ def assign(split: Split, items: Iterable[Item]) -> Assignment:
         else:
             unassigned.extend(ids)
     gone = tuple(identifier for identifier in listed if identifier not in found)
+    for identifier in moved:
+        sets.pop(identifier, None)
     return Assignment(sets, tuple(unassigned), gone, tuple(moved))
 
 

@@ -1,0 +1,93 @@
+"""Rotating the rolling set: some of its sessions retire, as many items enter from the reserve.
+
+The regression set and the holdout stay as they are. What retires is chosen so that every condition loses the
+same share of its items, what enters so that every condition gets back what it lost.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from misheard.errors import InputError
+from misheard.suite.balancing import Target, choose_units
+from misheard.suite.items import Item
+from misheard.suite.selection import SetName
+from misheard.suite.split import Split, Unit
+from misheard.suite.splitting import Strata, strata_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """A rotated split, and the units that changed their set; those in `returned` were retired before."""
+
+    split: Split
+    retired: tuple[str, ...]
+    entered: tuple[str, ...]
+    returned: tuple[str, ...]
+
+
+def rotate(
+    split: Split,
+    items: Sequence[Item],
+    axes: Mapping[str, Sequence[str]],
+    *,
+    share: float,
+    seed: int,
+    reuse: bool = False,
+) -> Rotation:
+    """Replace a share of the rolling set.
+
+    With `reuse`, what was retired comes back where the reserve is not enough, what rested longest first.
+    Raises InputError where the share cannot be, or where too few items are there to enter.
+    """
+    if not 0 < share <= 1:
+        raise InputError(f"--share {share:g}: must be above 0 and at most 1")
+    strata = strata_of(items, axes)
+    rolling = _units(split, SetName.ROLLING)
+    number = split.rotation + 1
+    target = Target(strata.totals(rolling) * share, 1.0, strata.totals(rolling)[0])
+    retired = choose_units({u: strata.counts[u] for u in rolling}, target, seed, f"retire:{number}")
+    if not retired:
+        raise InputError("the rolling set has no items to replace")
+    entered = _entering(split, strata, retired, seed, reuse=reuse)
+    returned = tuple(unit for unit in entered if split.units[unit].set is SetName.RETIRED)
+    units = dict(split.units)
+    units |= {unit: _moved(units[unit], SetName.RETIRED, number) for unit in retired}
+    units |= {unit: _moved(units[unit], SetName.ROLLING, number) for unit in entered}
+    return Rotation(replace(split, rotation=number, units=units), retired, entered, returned)
+
+
+def _entering(
+    split: Split, strata: Strata, retired: Sequence[str], seed: int, *, reuse: bool
+) -> tuple[str, ...]:
+    """Return the units that take the place of those that retire."""
+    lost = strata.totals(retired)
+    pool = list(_units(split, SetName.RESERVE))
+    rested = sorted(_units(split, SetName.RETIRED), key=lambda unit: (split.units[unit].rotation, unit))
+    have = strata.totals(pool)[0]
+    while reuse and have < lost[0] and rested:
+        since = split.units[rested[0]].rotation
+        back = [unit for unit in rested if split.units[unit].rotation == since]
+        pool += back
+        rested = rested[len(back) :]
+        have = strata.totals(pool)[0]
+    if have < lost[0]:
+        possible = have / strata.totals(_units(split, SetName.ROLLING))[0]
+        raise InputError(
+            f"{lost[0]:.0f} items are to be replaced, and {have:.0f} are in reserve: add recordings with "
+            "misheard suite split SUITE --extend --to reserve, bring retired ones back with --reuse, or ask "
+            f"for --share {possible:.2f} or less"
+        )
+    return choose_units(
+        {unit: strata.counts[unit] for unit in pool},
+        Target(lost, 1.0, have),
+        seed,
+        f"enter:{split.rotation + 1}",
+    )
+
+
+def _units(split: Split, name: SetName) -> Iterable[str]:
+    return tuple(unit for unit, record in split.units.items() if record.set is name)
+
+
+def _moved(unit: Unit, name: SetName, rotation: int) -> Unit:
+    return replace(unit, set=name, rotation=rotation)
