@@ -3,8 +3,10 @@
 Only the columns of text, id and session are read. Nothing of the folder is run or unpickled.
 """
 
+import errno
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,35 @@ def read_dataset(path: Path, role: Role, fields: Mapping[str, str]) -> Utterance
 
     Raises InputError for a folder of several splits, naming them, and for what is damaged.
     """
+    source = Source(str(path), "", role, fields)
+    with _as_dataset(source):
+        table, order = _read(path)
+        return _utterances(source, table if order is None else table.take(order))
+
+
+def read_table(path: Path) -> tuple[Any, Any]:
+    """Return (pyarrow.Table, order) of a dataset folder or file: the rows in the order of these indices.
+
+    `order` is a pyarrow array, or None where the rows come as they lie. The table maps the files where it
+    can, so that recordings in it take no memory until they are looked at. Raises InputError as `read_dataset`
+    does.
+    """
+    with _as_dataset(Source(str(path), "")):
+        return _read(path)
+
+
+@contextmanager
+def _as_dataset(source: Source) -> Iterator[None]:
     import pyarrow as pa
 
-    source = Source(str(path), "", role, fields)
     try:
-        table = _table(_split(path)) if path.is_dir() else _file(path)
-        return _utterances(source, table)
+        yield
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, SystemError) as error:
         raise source.error(f"cannot be read as a dataset ({type(error).__name__})") from error
+
+
+def _read(path: Path) -> tuple[Any, Any]:
+    return _table(_split(path)) if path.is_dir() else (_file(path), None)
 
 
 def _split(path: Path) -> Path:
@@ -46,22 +69,24 @@ def _split(path: Path) -> Path:
     return path / _plain_name(path, splits[0])
 
 
-def _table(path: Path) -> Any:
+def _table(path: Path) -> tuple[Any, Any]:
     import pyarrow as pa
 
     state = _state(path / "state.json")
     names = [_plain_name(path, entry["filename"]) for entry in state["_data_files"]]
     table = pa.concat_tables([_file(path / name) for name in names])
     indices = state.get("_indices_files") or []
-    if indices:
-        chosen = [_file(path / _plain_name(path, entry["filename"])).column(0) for entry in indices]
-        table = table.take(pa.chunked_array([chunk for column in chosen for chunk in column.chunks]))
-    return table
+    if not indices:
+        return table, None
+    chosen = [_file(path / _plain_name(path, entry["filename"])).column(0) for entry in indices]
+    return table, pa.chunked_array([chunk for column in chosen for chunk in column.chunks])
 
 
 def _file(path: Path) -> Any:
     import pyarrow as pa
 
+    if not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 

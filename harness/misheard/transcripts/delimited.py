@@ -3,7 +3,7 @@
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from misheard.transcripts.fields import TEXT_FIELDS, find_field, id_field, session_field, text_field
 from misheard.transcripts.source import Source, Utterances
@@ -11,24 +11,34 @@ from misheard.transcripts.source import Source, Utterances
 
 def read_csv(source: Source) -> Utterances:
     """Read CSV as RFC 4180 has it, separated by commas, or by semicolons where the header says so."""
-    header = source.text.partition("\n")[0]
     names = source.fields.get("text"), *TEXT_FIELDS[source.role]
-    commas = [name.strip(' "\r') for name in header.split(",")]
-    is_comma = find_field(commas, [name for name in names if name]) is not None or ";" not in header
-    return _utterances(source, _csv_rows(source, "," if is_comma else ";"))
+    return _utterances(source, csv_rows(source, [name for name in names if name]))
 
 
 def read_tsv(source: Source) -> Utterances:
-    """Read TSV: a line is a row, fields are separated by tabs.
+    """Read TSV, as `tsv_rows` does."""
+    return _utterances(source, tsv_rows(source))
+
+
+def tsv_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, fields) of TSV: a line is a row, fields are separated by tabs.
 
     A field that begins and ends with a quotation mark, with those inside doubled, loses them; other quotation
     marks are text.
     """
-    rows = enumerate(source.lines(), 1)
-    return _utterances(source, ((number, [_unquoted(f) for f in row.split("\t")]) for number, row in rows))
+    for number, row in enumerate(source.lines(), 1):
+        yield number, [_unquoted(value) for value in row.split("\t")]
 
 
-def _csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(source: Source, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, fields) of CSV.
+
+    Fields are separated by commas where that makes one of `names` a column or the header has no semicolon.
+    Raises InputError, naming the line, for what is no CSV.
+    """
+    header = source.text.partition("\n")[0]
+    commas = [name.strip(' "\r') for name in header.split(",")]
+    delimiter = "," if find_field(commas, names) is not None or ";" not in header else ";"
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
     try:

@@ -14,7 +14,12 @@ _SIGN = re.compile(r"[{}/\\]")
 def read_jsonl(source: Source) -> Utterances:
     """Read an object a line; empty lines are skipped."""
     lines = ((number, line) for number, line in enumerate(source.lines(), 1) if line.strip())
-    return records(source, ((number, _parsed(source, line, number)) for number, line in lines))
+    return records(source, ((number, parse_line(source, line, number)) for number, line in lines))
+
+
+def parse_line(source: Source, text: str, line: int) -> Any:
+    """Return the value of one line. Raises InputError, naming the line, where it is no JSON."""
+    return _parsed(source, text, line)
 
 
 def parse_json(source: Source) -> Any:
