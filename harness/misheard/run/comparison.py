@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import NotComparableError
 from misheard.report.comparison import build_comparison
-from misheard.run.finished import read_finished_run
+from misheard.run.finished import check_same_scorer, read_finished_run
 from misheard.stats.compare import compare_tables
 from misheard.stats.pairing import check_same_items
 
@@ -19,7 +18,7 @@ def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
     first, second = read_finished_run(a), read_finished_run(b)
     report_a, report_b = first.report, second.report
     check_same_items(first.table.items, second.table.items)
-    _check_scorers(a, b, report_a["scorer"], report_b["scorer"])
+    check_same_scorer(first, second)
     comparison = compare_tables(
         first.table,
         second.table,
@@ -35,15 +34,6 @@ def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
         a=_side(a, report_a),
         b=_side(b, report_b),
     )
-
-
-def _check_scorers(a: Path, b: Path, first: dict[str, Any], second: dict[str, Any]) -> None:
-    keys = sorted(k for k in {*first, *second} - {"sha256"} if first.get(k) != second.get(k))
-    if keys:
-        raise NotComparableError(
-            f"{a} and {b} were scored differently: {', '.join(keys)}; score both in the same way with "
-            "misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
-        )
 
 
 def _side(path: Path, report: dict[str, Any]) -> dict[str, Any]:

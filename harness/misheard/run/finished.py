@@ -51,3 +51,14 @@ def scored_families(path: Path, report: dict[str, Any]) -> tuple[Family, ...]:
         )
     content = SuiteContent.from_json(scorer["content"])
     return families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"], content)
+
+
+def check_same_scorer(a: FinishedRun, b: FinishedRun) -> None:
+    """Raise NotComparableError unless two runs were scored in the same way, naming what differs."""
+    first, second = a.report["scorer"], b.report["scorer"]
+    keys = sorted(k for k in {*first, *second} - {"sha256"} if first.get(k) != second.get(k))
+    if keys:
+        raise NotComparableError(
+            f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way with "
+            "misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
+        )
