@@ -17,7 +17,7 @@ SUITE = Suite(
     axes={"noise": ("loud", "clean")},
     items=(
         Item("a", "a.wav", "what is it", reference_answer="b", fact=("b",), language="en", scripts=("Latn",),
-             session="x", conditions={"noise": "clean"}, entities=("it", "what is")),
+             session="x", conditions={"noise": "clean"}, entities=("it", "what is"), source="b"),
         Item("n", "n.wav", "", kind=ItemKind.NON_SPEECH),
     ),
     primary_metrics={"en": "mer"},

@@ -13,7 +13,7 @@ ORIGINAL = "original"
 """The value of the axis `mic` of a recording whose suite names none."""
 
 LOWEST_SNR, HIGHEST_SNR = -20, 60
-_SNR = re.compile(r"[+-]?\d{1,3}")
+_SNR = re.compile(r"[+-]?[0-9]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
