@@ -69,7 +69,10 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     report = build_report(
         table,
         active,
-        suite={key: value for key, value in run["suite"].items() if key != "path"},
+        suite={
+            **{key: value for key, value in run["suite"].items() if key != "path"},
+            "gate_axes": list(suite.gate_axes),
+        },
         system=run["system"],
         scorer={**scorer, "sha256": sha256_json(scorer)},
         run={"language_model": config.language_model is not None},
