@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, share_of_rows
 from misheard.suite.items import Item
 from misheard.text.languages import primary_subtag
 from misheard.text.phrases import contains_phrase, phrase_tokens
@@ -31,23 +31,26 @@ class AnswerClass:
     arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
-        Rate(
+        share_of_rows(
             "correct_rate",
             "share of answers that state the fact",
             "higher",
-            lambda sums: divide(sums[..., _CORRECT], sums[..., _ANSWERS]),
+            _CORRECT,
+            _ANSWERS,
         ),
-        Rate(
+        share_of_rows(
             "abstention_rate",
             "share of answers that say that they do not know",
             None,
-            lambda sums: divide(sums[..., _ABSTAINED], sums[..., _ANSWERS]),
+            _ABSTAINED,
+            _ANSWERS,
         ),
-        Rate(
+        share_of_rows(
             "hallucination_rate",
             "share of answers that neither state the fact nor abstain",
             "lower",
-            lambda sums: divide(sums[..., _HALLUCINATED], sums[..., _ANSWERS]),
+            _HALLUCINATED,
+            _ANSWERS,
         ),
     )
 

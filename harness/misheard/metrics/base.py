@@ -71,13 +71,16 @@ class Rate:
     """A number made from sums of counts.
 
     `compute` takes sums of shape [..., K] and returns [...]; NaN where the rate is undefined (a denominator
-    of 0). `better` says which direction is an improvement; None for rates that are neither.
+    of 0). `better` says which direction is an improvement; None for rates that are neither. `proportion` are
+    the columns (events, trials) of a rate that is events / trials with at most one event and one trial a
+    row, so that it has exact bounds.
     """
 
     name: str
     description: str
     better: Literal["lower", "higher"] | None
     compute: Callable[[FloatArray], FloatArray]
+    proportion: tuple[int, int] | None = None
 
 
 class Family(Protocol):
@@ -94,6 +97,15 @@ class Family(Protocol):
     relative_to: Arm | None
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts: ...
+
+
+def share_of_rows(
+    name: str, description: str, better: Literal["lower", "higher"] | None, events: int, trials: int
+) -> Rate:
+    """Return the share of rows with an event: columns `events` and `trials` are 0 or 1 in every row."""
+    return Rate(
+        name, description, better, lambda sums: divide(sums[..., events], sums[..., trials]), (events, trials)
+    )
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

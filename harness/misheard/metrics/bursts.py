@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.transcripts import AlignedPair, Transcripts
 from misheard_kernels.alignment import INSERTION
 
@@ -56,11 +56,12 @@ class Bursts:
     arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
-        Rate(
+        share_of_rows(
             "burst_item_rate",
             f"share of items with {MIN_BURST} or more inserted words in a row",
             "lower",
-            lambda sums: divide(sums[..., _WITH_BURST], sums[..., _ITEMS]),
+            _WITH_BURST,
+            _ITEMS,
         ),
         Rate(
             "burst_loop_rate",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.transcripts import AlignedPair, Transcripts
 from misheard_kernels.alignment import MATCH
 
@@ -52,11 +52,12 @@ class Information:
             "higher",
             information_preserved,
         ),
-        Rate(
+        share_of_rows(
             "sentence_error_rate",
             "share of items with at least one error",
             "lower",
-            lambda sums: divide(sums[..., _WITH_ERROR], sums[..., _SENTENCES]),
+            _WITH_ERROR,
+            _SENTENCES,
         ),
     )
 

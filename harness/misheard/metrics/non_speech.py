@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, share_of_rows
 from misheard.text.profiles import normalise
 
 _CLIPS_WITH_TEXT, _CLIPS = range(2)
@@ -21,11 +21,12 @@ class NonSpeech:
     arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
-        Rate(
+        share_of_rows(
             "non_speech_hallucination_rate",
             "share of non-speech clips with any text",
             "lower",
-            lambda sums: divide(sums[..., _CLIPS_WITH_TEXT], sums[..., _CLIPS]),
+            _CLIPS_WITH_TEXT,
+            _CLIPS,
         ),
     )
 

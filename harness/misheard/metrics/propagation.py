@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.quality import AnswerQuality
 
 TOLERANCE = 1e-12
@@ -62,17 +62,19 @@ _RATES = (
         "lower",
         lambda sums: divide(sums[..., _BASELINE] - sums[..., _ARM], sums[..., _PAIRS]),
     ),
-    Rate(
+    share_of_rows(
         "degraded_fraction",
         "share of answers that are worse than the transcript arm's",
         "lower",
-        lambda sums: divide(sums[..., _DEGRADED], sums[..., _PAIRS]),
+        _DEGRADED,
+        _PAIRS,
     ),
-    Rate(
+    share_of_rows(
         "improved_fraction",
         "share of answers that are better than the transcript arm's",
         None,
-        lambda sums: divide(sums[..., _IMPROVED], sums[..., _PAIRS]),
+        _IMPROVED,
+        _PAIRS,
     ),
     Rate(
         "response_agreement_f1",
@@ -80,11 +82,12 @@ _RATES = (
         "higher",
         lambda sums: divide(sums[..., _AGREEMENT], sums[..., _PAIRS]),
     ),
-    Rate(
+    share_of_rows(
         "flip_rate",
         "share of answers that differ from the transcript arm's at all",
         "lower",
-        lambda sums: divide(sums[..., _FLIPS], sums[..., _PAIRS]),
+        _FLIPS,
+        _PAIRS,
     ),
     Rate(
         "baseline_quality",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from misheard.errors import ConfigError, Problem
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.quality import AnswerQuality, Scorer
 
 _QUALITY, _EXACT, _ANSWERS = range(3)
@@ -30,11 +30,12 @@ class Response:
             "higher",
             lambda sums: divide(sums[..., _QUALITY], sums[..., _ANSWERS]),
         ),
-        Rate(
+        share_of_rows(
             "exact_match_rate",
             "share of answers equal to the reference answer after normalisation",
             "higher",
-            lambda sums: divide(sums[..., _EXACT], sums[..., _ANSWERS]),
+            _EXACT,
+            _ANSWERS,
         ),
     )
 

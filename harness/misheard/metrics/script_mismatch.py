@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.texts import has_transcript
 from misheard.text.scripts import foreign_characters, scripts_of
 
@@ -36,11 +36,12 @@ class ScriptMismatch:
     arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
-        Rate(
+        share_of_rows(
             "script_mismatch_rate",
             "share of items with a character of a script that is not declared",
             "lower",
-            lambda sums: divide(sums[..., _WITH_MISMATCH], sums[..., _ITEMS]),
+            _WITH_MISMATCH,
+            _ITEMS,
         ),
         Rate(
             "script_mismatch_character_rate",

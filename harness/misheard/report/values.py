@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from misheard.metrics.base import FloatArray
-from misheard.stats.compare import Difference
+from misheard.stats.differences import Difference
 from misheard.stats.estimates import Estimate
 from misheard.stats.resampling import (
     CONFIDENCE,
@@ -47,13 +47,19 @@ def interval_document(interval: Interval | None) -> list[float] | None:
 
 
 def intervals_document(intervals: Intervals | None) -> Document | None:
-    """Return both intervals, the one that decides, and why any is missing."""
+    """Return every interval, the one that decides, how sure they are, and why any is missing."""
     if intervals is None:
         return None
     return {
         "deciding": interval_document(intervals.deciding),
         "bootstrap": interval_document(intervals.bootstrap),
         "jackknife": interval_document(intervals.jackknife),
+        "exact": interval_document(intervals.exact),
+        "standard_error": intervals.standard_error,
+        "monte_carlo_error": None
+        if intervals.monte_carlo_error is None
+        else list(intervals.monte_carlo_error),
+        "largest_unit_share": intervals.largest_unit_share,
         "undefined_resamples": intervals.undefined_resamples,
         "reasons": dict(intervals.reasons),
     }
@@ -97,6 +103,11 @@ def difference_document(difference: Difference) -> Document:
         "failed_b": difference.failed_b,
         "unpaired": asdict(difference.unpaired),
         "intervals": intervals_document(difference.intervals),
+        "keeps_sign": None if difference.intervals is None else difference.intervals.keeps_sign,
+        "sign_flip": None if difference.sign_flip is None else asdict(difference.sign_flip),
+        "adjusted": None if difference.adjusted is None else asdict(difference.adjusted),
+        "smallest_detectable": difference.smallest_detectable,
+        "margin": difference.margin,
         "flags": size_flags(difference.n, difference.units),
         "verdict": str(difference.verdict),
     }

@@ -1,83 +1,60 @@
 """Comparison of two systems, paired by item, over identical suites."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
+from misheard.metrics.base import Arm, BoolArray, Family
 from misheard.metrics.table import CountTable
+from misheard.stats.differences import Adjusted, Difference, Pairs, Unpaired, compare_pairs
 from misheard.stats.estimates import family_arms, family_failures
+from misheard.stats.multiplicity import benjamini_hochberg, holm
 from misheard.stats.pairing import check_same_items, reorder
-from misheard.stats.resampling import (
-    RESAMPLES,
-    SEED,
-    Intervals,
-    Sample,
-    Statistic,
-    draw_samples,
-    estimate_intervals,
-)
-from misheard.stats.slices import items_sha256, slice_items, unit_numbers, used_axes
-from misheard.stats.verdict import Verdict, decide
+from misheard.stats.resampling import RESAMPLES, SEED
+from misheard.stats.selection import Condition, slices_by, where_rows
+from misheard.stats.slices import Slice, items_sha256, slice_items, unit_numbers, used_axes
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "Selection",
+    "SliceComparison",
+    "Unpaired",
+    "adjust_together",
+    "compare_arms",
+    "compare_tables",
+    "worst_slices",
+]
+
+_TIE = 1e-12
+"""Differences at most this far apart are equal: sums of the same fractions may round differently."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unpaired:
-    """The items that one side counts, or both lost, and that are therefore in no pair, by the reason.
+class Selection:
+    """What is compared; each part that is left out chooses everything.
 
     Attributes:
-        a_failed: B counts them, A failed.
-        b_failed: A counts them, B failed.
-        both_failed: both failed; whether the rate would have applied to them is not known.
-        not_counted: one side counts them and the other does not, without having failed.
+        metrics: the names of rates.
+        arms: of those rates.
+        by: combinations of axes to slice by, in place of each axis by itself.
+        where: conditions that all items fulfil.
+        margins: per rate, the size up to which a difference is none.
     """
 
-    a_failed: int
-    b_failed: int
-    both_failed: int
-    not_counted: int
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One rate in one arm, over the pairs that both systems have.
-
-    Attributes:
-        family, metric, arm, better: which rate it is, and which direction is an improvement.
-        n: pairs; items that count on both sides.
-        units: resampling units among them.
-        failed_a, failed_b: items that failed on either side, in the arm or the one it is compared with.
-        unpaired: items outside the pairs.
-        a, b: the rate of each system over the pairs; None where undefined.
-        difference: b - a; None where either is undefined.
-        intervals: of the difference; None without pairs.
-        verdict: see `decide`.
-    """
-
-    family: str
-    metric: str
-    arm: Arm
-    better: Literal["lower", "higher"] | None
-    n: int
-    units: int
-    failed_a: int
-    failed_b: int
-    unpaired: Unpaired
-    a: float | None
-    b: float | None
-    difference: float | None
-    intervals: Intervals | None
-    verdict: Verdict
+    metrics: tuple[str, ...] = ()
+    arms: tuple[Arm, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
+    where: tuple[Condition, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """The differences over the items of one condition cell; see `misheard.stats.slices.items_sha256`."""
+    """The differences over the items of one slice; see `misheard.stats.slices` for its parts."""
 
+    conditions: tuple[tuple[str, str | None], ...]
     axis: str
     value: str | None
     items: int
@@ -90,11 +67,11 @@ class Comparison:
     """System B against system A.
 
     Attributes:
-        items, units: of the suite that both ran over.
+        items, units: of the suite that both ran over, as far as they were chosen.
         without_session: items that are a unit of their own.
         resamples, seed: of the bootstrap.
         differences: over all pairs.
-        slices: over the pairs of each condition cell.
+        slices: over the pairs of each slice.
         not_compared: families and arms that only one side has.
     """
 
@@ -108,106 +85,161 @@ class Comparison:
     not_compared: tuple[tuple[str, Arm], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """The counts of one family and arm on both sides, side by side: float64[n, 2K]."""
-
-    family: Family
-    arm: Arm
-    values: FloatArray
-    present_a: BoolArray
-    present_b: BoolArray
-    failed_a: BoolArray
-    failed_b: BoolArray
-
-    @classmethod
-    def of(
-        cls, family: Family, arm: Arm, counts: tuple[Counts, Counts], failed: tuple[BoolArray, BoolArray]
-    ) -> "_Pairs":
-        a, b = counts
-        values = np.concatenate([a.values, b.values], axis=1)
-        return cls(family, arm, values, a.present, b.present, *failed)
-
-    @property
-    def present(self) -> BoolArray:
-        """Which items are pairs: bool[n]."""
-        return self.present_a & self.present_b
-
-    def unpaired(self, rows: BoolArray) -> Unpaired:
-        """Return how many of some items, bool[n], are in no pair, and why."""
-        only_a = rows & self.present_a & ~self.present_b
-        only_b = rows & self.present_b & ~self.present_a
-        neither = rows & ~self.present_a & ~self.present_b
-        return Unpaired(
-            a_failed=int(np.count_nonzero(only_b & self.failed_a)),
-            b_failed=int(np.count_nonzero(only_a & self.failed_b)),
-            both_failed=int(np.count_nonzero(neither & self.failed_a & self.failed_b)),
-            not_counted=int(np.count_nonzero((only_a & ~self.failed_b) | (only_b & ~self.failed_a))),
-        )
-
-    def same_on_every_pair(self, rate: Rate, rows: BoolArray) -> bool:
-        """Whether no pair among some items, bool[n], differs in a rate; undefined equals undefined."""
-        columns = len(self.family.columns)
-        values = self.values[self.present & rows]
-        a, b = rate.compute(values[:, :columns]), rate.compute(values[:, columns:])
-        return bool(np.array_equal(a, b, equal_nan=True))
-
-
 def compare_tables(
     a: CountTable,
     b: CountTable,
     families: Sequence[Family],
     *,
     axes: Mapping[str, Sequence[str]] | None = None,
+    selection: Selection = Selection(),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Return every difference rate(B) - rate(A), paired by item id, over the suite and per condition cell.
+    """Return every difference rate(B) - rate(A), paired by item id, over the suite and per slice.
 
-    Both tables must come from the same scorer; the caller sees to that.
+    Both tables must come from the same scorer; the caller sees to that. Differences of slices carry p-values
+    adjusted by Benjamini and Hochberg within a metric and arm, over the slices that can give a verdict;
+    slices that hold the very same items are one test.
 
     Args:
         a: the counts of system A.
         b: the counts of system B.
         families: the metric families, as both were scored.
         axes: the declared values of each condition axis; without them, the values that the items use.
+        selection: what is compared.
         resamples: of the bootstrap.
-        seed: of the bootstrap.
+        seed: of the bootstrap and of the sign-flip test.
 
-    Raises NotComparableError where the items differ, naming them.
+    Raises NotComparableError where the items differ, naming them, and InputError for axes and values of the
+    selection that do not exist.
     """
     check_same_items(a.items, b.items)
     b = reorder(b, a.items)
-    pairs, not_compared = _pair(a, b, families)
+    axes = used_axes(a.items) if axes is None else axes
+    pairs, not_compared = _pair(a, b, families, selection)
     units = unit_numbers(a.items)
-
+    chosen = where_rows(a.items, axes, selection.where)
     known: dict[bytes, tuple[Difference, ...]] = {}
 
     def compare(rows: BoolArray) -> tuple[Difference, ...]:
         key = rows.tobytes()
         if key not in known:
-            known[key] = _compare_rows(pairs, units, rows, resamples, seed)
+            known[key] = compare_pairs(
+                pairs,
+                units,
+                rows,
+                resamples,
+                seed,
+                metrics=selection.metrics,
+                margins=selection.margins,
+            )
         return known[key]
 
+    slices = [
+        SliceComparison(
+            conditions=cell.conditions,
+            axis=cell.axis,
+            value=cell.value,
+            items=int(np.count_nonzero(cell.rows & chosen)),
+            items_sha256=items_sha256(a.items, cell.rows & chosen),
+            differences=compare(cell.rows & chosen),
+        )
+        for cell in _slices(a, axes, selection)
+    ]
     return Comparison(
-        items=len(a.items),
-        units=len(set(units.tolist())),
-        without_session=sum(1 for item in a.items if item.session is None),
+        items=int(np.count_nonzero(chosen)),
+        units=len(set(units[chosen].tolist())),
+        without_session=sum(
+            1 for item, is_chosen in zip(a.items, chosen, strict=True) if is_chosen and item.session is None
+        ),
         resamples=resamples,
         seed=seed,
-        differences=compare(np.ones(len(a.items), dtype=np.bool_)),
-        slices=tuple(
-            SliceComparison(
-                axis=cell.axis,
-                value=cell.value,
-                items=cell.items,
-                items_sha256=items_sha256(a.items, cell.rows),
-                differences=compare(cell.rows),
-            )
-            for cell in slice_items(a.items, used_axes(a.items) if axes is None else axes)
-        ),
+        differences=compare(chosen),
+        slices=_adjust_slices(slices),
         not_compared=not_compared,
     )
+
+
+def _slices(table: CountTable, axes: Mapping[str, Sequence[str]], selection: Selection) -> tuple[Slice, ...]:
+    if not selection.by:
+        return slice_items(table.items, axes)
+    return tuple(cell for by in selection.by for cell in slices_by(table.items, axes, by))
+
+
+def adjust_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Return comparisons whose differences over all pairs carry p-values adjusted by Holm, all together.
+
+    That is for a claim that any of the chosen metrics, arms and systems differs.
+    """
+    tested = [
+        (number, place, difference.sign_flip.p)
+        for number, comparison in enumerate(comparisons)
+        for place, difference in enumerate(comparison.differences)
+        if difference.can_decide and difference.sign_flip is not None
+    ]
+    adjusted = {
+        (number, place): Adjusted(p, "holm", len(tested))
+        for (number, place, _), p in zip(tested, holm([p for _, _, p in tested]), strict=True)
+    }
+    return tuple(
+        replace(
+            comparison,
+            differences=tuple(
+                replace(difference, adjusted=adjusted.get((number, place)))
+                for place, difference in enumerate(comparison.differences)
+            ),
+        )
+        for number, comparison in enumerate(comparisons)
+    )
+
+
+def _adjust_slices(slices: Sequence[SliceComparison]) -> tuple[SliceComparison, ...]:
+    """Return the slices with their p-values adjusted, per place in their lists of differences."""
+    adjusted: list[dict[str, Adjusted]] = []
+    for differences in zip(*(cell.differences for cell in slices), strict=True):
+        tested = {
+            cell.items_sha256: difference.sign_flip.p
+            for cell, difference in zip(slices, differences, strict=True)
+            if difference.can_decide and difference.sign_flip is not None
+        }
+        values = benjamini_hochberg(list(tested.values()))
+        adjusted.append(
+            {
+                key: Adjusted(p, "benjamini_hochberg", len(tested))
+                for key, p in zip(tested, values, strict=True)
+            }
+        )
+    return tuple(
+        replace(
+            cell,
+            differences=tuple(
+                replace(difference, adjusted=found.get(cell.items_sha256))
+                for difference, found in zip(cell.differences, adjusted, strict=True)
+            ),
+        )
+        for cell in slices
+    )
+
+
+def worst_slices(comparison: Comparison) -> tuple[tuple[SliceComparison, Difference], ...]:
+    """Return, per metric and arm with a better direction, the slice where B loses most or gains least.
+
+    All equal ones are returned, and none where every slice is equal. Only axes on which at least two slices
+    have a difference are looked at.
+    """
+    out: list[tuple[SliceComparison, Difference]] = []
+    for differences in zip(*(cell.differences for cell in comparison.slices), strict=True):
+        found = [
+            (cell, difference, difference.difference * (1 if difference.better == "lower" else -1))
+            for cell, difference in zip(comparison.slices, differences, strict=True)
+            if difference.difference is not None and difference.better is not None
+        ]
+        axes = [cell.axis for cell, _, _ in found]
+        rivals = [entry for entry in found if axes.count(entry[0].axis) > 1]
+        losses = [loss for _, _, loss in rivals]
+        if losses and max(losses) - min(losses) > _TIE:
+            out.extend((cell, one) for cell, one, loss in rivals if max(losses) - loss <= _TIE)
+    return tuple(out)
 
 
 def compare_arms(
@@ -227,7 +259,7 @@ def compare_arms(
     """
     counts = {(family.name, name): counts for family, name, counts in family_arms(table, families)}
     pairs = [
-        _Pairs.of(
+        Pairs.of(
             family,
             arm,
             (counts[family.name, golden], counts[family.name, arm]),
@@ -237,76 +269,30 @@ def compare_arms(
         if family.relative_to is None and {(family.name, golden), (family.name, arm)} <= counts.keys()
     ]
     chosen = np.ones(len(table.items), dtype=np.bool_) if rows is None else rows
-    return _compare_rows(pairs, unit_numbers(table.items), chosen, resamples, seed)
+    return compare_pairs(pairs, unit_numbers(table.items), chosen, resamples, seed)
 
 
 def _pair(
-    a: CountTable, b: CountTable, families: Sequence[Family]
-) -> tuple[list[_Pairs], tuple[tuple[str, Arm], ...]]:
+    a: CountTable, b: CountTable, families: Sequence[Family], selection: Selection
+) -> tuple[list[Pairs], tuple[tuple[str, Arm], ...]]:
     counts_a = {(family.name, arm): counts for family, arm, counts in family_arms(a, families)}
     counts_b = {(family.name, arm): counts for family, arm, counts in family_arms(b, families)}
+    wanted = [
+        (family, arm)
+        for family in families
+        for arm in family.arms
+        if (not selection.arms or arm in selection.arms)
+        and (not selection.metrics or not {rate.name for rate in family.rates}.isdisjoint(selection.metrics))
+    ]
     pairs = [
-        _Pairs.of(
+        Pairs.of(
             family,
             arm,
             (counts_a[family.name, arm], counts_b[family.name, arm]),
             (family_failures(a, family, arm), family_failures(b, family, arm)),
         )
-        for family in families
-        for arm in family.arms
+        for family, arm in wanted
         if (family.name, arm) in counts_a and (family.name, arm) in counts_b
     ]
-    return pairs, tuple(sorted(counts_a.keys() ^ counts_b.keys()))
-
-
-def _compare_rows(
-    pairs: Sequence[_Pairs], units: npt.NDArray[np.intp], rows: BoolArray, resamples: int, seed: int
-) -> tuple[Difference, ...]:
-    present = [pair.present & rows for pair in pairs]
-    counted = [number for number, mask in enumerate(present) if mask.any()]
-    drawn = draw_samples(
-        [(pairs[number].values, present[number]) for number in counted], units, resamples, seed
-    )
-    samples = dict(zip(counted, drawn, strict=True))
-    return tuple(
-        _difference(pair, rate, rows, int(np.count_nonzero(present[number])), samples.get(number))
-        for number, pair in enumerate(pairs)
-        for rate in pair.family.rates
-    )
-
-
-def _difference(pair: _Pairs, rate: Rate, rows: BoolArray, n: int, sample: Sample | None) -> Difference:
-    columns = len(pair.family.columns)
-    a = b = math.nan
-    intervals = None
-    if sample is not None:
-        a = float(rate.compute(sample.sums[:columns]))
-        b = float(rate.compute(sample.sums[columns:]))
-        intervals = estimate_intervals(sample, _difference_of(rate, columns))
-    return Difference(
-        family=pair.family.name,
-        metric=rate.name,
-        arm=pair.arm,
-        better=rate.better,
-        n=n,
-        units=0 if sample is None else sample.units,
-        failed_a=int(np.count_nonzero(pair.failed_a & rows)),
-        failed_b=int(np.count_nonzero(pair.failed_b & rows)),
-        unpaired=pair.unpaired(rows),
-        a=_finite(a),
-        b=_finite(b),
-        difference=_finite(b - a),
-        intervals=intervals,
-        verdict=decide(n, rate.better, intervals, identical=a == b and pair.same_on_every_pair(rate, rows)),
-    )
-
-
-def _difference_of(rate: Rate, columns: int) -> Statistic:
-    def difference(sums: FloatArray) -> FloatArray:
-        return rate.compute(sums[..., columns:]) - rate.compute(sums[..., :columns])
-
-    return difference
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    names = {(family.name, arm) for family, arm in wanted}
+    return pairs, tuple(sorted((counts_a.keys() ^ counts_b.keys()) & names))

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from misheard.metrics.base import Arm, BoolArray, Counts, Family, Rate
+from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
 from misheard.metrics.table import CountTable
 from misheard.stats.resampling import (
     RESAMPLES,
@@ -79,17 +79,28 @@ class Estimator:
         drawn = draw_samples(blocks, self._units, self._resamples, self._seed)
         samples = dict(zip(counted, drawn, strict=True))
         out: list[Estimate] = []
-        for number, (family, arm, _) in enumerate(self._parts):
+        for number, (family, arm, counts) in enumerate(self._parts):
+            values = counts.values[present[number]]
             n = int(np.count_nonzero(present[number]))
             failed = int(np.count_nonzero(family_failures(self._table, family, arm) & rows))
             missing = "no_scored_items" if rows.any() else "no_items"
             sample = samples.get(number)
-            out.extend(_estimate_rate(family, rate, arm, n, failed, sample, missing) for rate in family.rates)
+            out.extend(
+                _estimate_rate(family, rate, arm, n, failed, sample, missing, has_exact_bounds(rate, values))
+                for rate in family.rates
+            )
         return tuple(out)
 
 
 def _estimate_rate(
-    family: Family, rate: Rate, arm: Arm, n: int, failed: int, sample: Sample | None, missing: str
+    family: Family,
+    rate: Rate,
+    arm: Arm,
+    n: int,
+    failed: int,
+    sample: Sample | None,
+    missing: str,
+    is_proportion: bool,
 ) -> Estimate:
     value = float("nan") if sample is None else float(rate.compute(sample.sums))
     sums = np.zeros(len(family.columns)) if sample is None else sample.sums
@@ -105,7 +116,19 @@ def _estimate_rate(
         counts=dict(zip(family.columns, sums.tolist(), strict=True)),
         value=value if defined else None,
         reason=None if defined else missing if sample is None else "undefined",
-        intervals=None if sample is None else estimate_intervals(sample, rate.compute),
+        intervals=None
+        if sample is None
+        else estimate_intervals(sample, rate.compute, rate.proportion if is_proportion else None),
+    )
+
+
+def has_exact_bounds(rate: Rate, values: FloatArray) -> bool:
+    """Whether a rate is a share of rows with at most one event and one trial each, in float64[n, K]."""
+    if rate.proportion is None:
+        return False
+    events, trials = (values[:, column] for column in rate.proportion)
+    return bool(
+        np.isin(trials, (0.0, 1.0)).all() and np.isin(events, (0.0, 1.0)).all() and (events <= trials).all()
     )
 
 

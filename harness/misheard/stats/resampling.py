@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.metrics.base import BoolArray, FloatArray
+from misheard.stats.exact import korn_graubard
 from misheard.stats.student import t_quantile
 from misheard_kernels.resampling import resample_sums
 
@@ -25,6 +26,10 @@ MANY_UNITS = 40
 
 MAX_UNDEFINED_SHARE = 0.05
 """With more of the resamples undefined than this, the percentiles would describe the rest alone."""
+
+
+FEW_EVENTS = 10
+"""With fewer events than this, or fewer rows without one, the exact interval of a proportion decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,12 @@ class Intervals:
             left out of the percentiles.
         reasons: per missing interval (`bootstrap`, `jackknife`), one of `undefined`, `one_unit`,
             `undefined_resamples`, `undefined_without_one_unit`.
+        exact: of a proportion with few events or without any spread between units; None for all else.
+        standard_error: of the statistic, by the jackknife; None where that has no interval.
+        monte_carlo_error: standard errors of the bootstrap's two ends for the number of resamples, by
+            `percentile_errors`; None without a bootstrap.
+        largest_unit_share: items of the largest unit / items, among those that count.
+        keeps_sign: whether the statistic has the same sign (or is 0) whichever unit is left out.
     """
 
     units: int
@@ -58,6 +69,11 @@ class Intervals:
     jackknife: Interval | None
     undefined_resamples: int
     reasons: Mapping[str, str]
+    exact: Interval | None = None
+    standard_error: float | None = None
+    monte_carlo_error: tuple[float, float] | None = None
+    largest_unit_share: float | None = None
+    keeps_sign: bool | None = None
 
     @property
     def deciding(self) -> Interval | None:
@@ -85,62 +101,90 @@ class Sample:
         sums: float64[K], over all units.
         resampled: float64[R, K], sums of R samples of units with replacement; R is 0 for a single unit.
         left_out: float64[G, K], sums without each unit in turn.
+        items: float64[G], the items of each unit.
     """
 
     totals: FloatArray
     sums: FloatArray
     resampled: FloatArray
     left_out: FloatArray
+    items: FloatArray
 
     @property
     def units(self) -> int:
         """How many units were resampled."""
         return len(self.totals)
 
-    def columns(self, start: int, end: int) -> "Sample":
-        """Return the same draws of some of the columns."""
+    def columns(self, start: int, end: int, items: FloatArray) -> "Sample":
+        """Return the same draws of some of the columns, which have so many items in each unit."""
         return Sample(
             totals=self.totals[:, start:end],
             sums=self.sums[start:end],
             resampled=self.resampled[:, start:end],
             left_out=self.left_out[:, start:end],
+            items=items,
         )
 
 
 def draw_sample(totals: FloatArray, resamples: int = RESAMPLES, seed: int = SEED) -> Sample:
-    """Resample unit totals, float64[G, K]. The draws depend on the seed and G alone."""
+    """Resample unit totals, float64[G, K], each of one item. The draws depend on the seed and G alone."""
     sums = np.add.reduce(totals, axis=0)
+    items = np.ones(totals.shape[0])
     if totals.shape[0] < 2:
         empty = np.empty((0, totals.shape[1]))
-        return Sample(totals=totals, sums=sums, resampled=empty, left_out=empty)
-    return Sample(
-        totals=totals,
-        sums=sums,
-        resampled=resample_sums(totals, resamples, seed),
-        left_out=sums - totals,
-    )
+        return Sample(totals, sums, resampled=empty, left_out=empty, items=items)
+    resampled = resample_sums(totals, resamples, seed)
+    return Sample(totals, sums, resampled=resampled, left_out=sums - totals, items=items)
 
 
-def estimate_intervals(sample: Sample, statistic: Statistic) -> Intervals:
-    """Return both intervals of a statistic, or the reasons why there is none."""
+def estimate_intervals(
+    sample: Sample, statistic: Statistic, proportion: tuple[int, int] | None = None
+) -> Intervals:
+    """Return the intervals of a statistic, or the reasons why there is none.
+
+    `proportion` are the columns (events, trials) where the statistic is the share of rows with an event and
+    every row of the sample has 0 or 1 of both.
+    """
     point = float(statistic(sample.sums))
+    share = float(sample.items.max() / sample.items.sum())
     if not math.isfinite(point):
-        return _no_intervals(sample.units, "undefined")
+        return _no_intervals(sample.units, "undefined", share)
     if sample.units < 2:
         # an interval over one unit would collapse to a point and so exclude zero
-        return _no_intervals(sample.units, "one_unit")
-    bootstrap, undefined = percentile_interval(statistic(sample.resampled))
-    jackknife = jackknife_interval(point, statistic(sample.left_out))
+        return _no_intervals(sample.units, "one_unit", share)
+    resampled, left_out = statistic(sample.resampled), statistic(sample.left_out)
+    bootstrap, undefined = percentile_interval(resampled)
+    error = jackknife_error(left_out)
     reasons = {}
     if bootstrap is None:
         reasons["bootstrap"] = "undefined_resamples"
-    if jackknife is None:
+    if error is None:
         reasons["jackknife"] = "undefined_without_one_unit"
-    return Intervals(sample.units, bootstrap, jackknife, undefined, reasons)
+    return Intervals(
+        units=sample.units,
+        bootstrap=bootstrap,
+        jackknife=None if error is None else _t_interval(point, error, sample.units),
+        undefined_resamples=undefined,
+        reasons=reasons,
+        exact=None if proportion is None or error is None else _exact_interval(sample, proportion, error),
+        standard_error=error,
+        monte_carlo_error=None if bootstrap is None else percentile_errors(resampled),
+        largest_unit_share=share,
+        keeps_sign=bool((np.sign(left_out) == np.sign(point)).all()),
+    )
 
 
-def _no_intervals(units: int, reason: str) -> Intervals:
-    return Intervals(units, None, None, 0, {"bootstrap": reason, "jackknife": reason})
+def _no_intervals(units: int, reason: str, share: float) -> Intervals:
+    reasons = {"bootstrap": reason, "jackknife": reason}
+    return Intervals(units, None, None, 0, reasons, largest_unit_share=share)
+
+
+def _exact_interval(sample: Sample, proportion: tuple[int, int], error: float) -> Interval | None:
+    events, trials = (sample.totals[:, column] for column in proportion)
+    count, total = float(events.sum()), float(trials.sum())
+    if min(count, total - count) >= FEW_EVENTS and error > 0:
+        return None
+    return Interval(*korn_graubard(events, trials, error))
 
 
 def percentile_interval(values: FloatArray) -> tuple[Interval | None, int]:
@@ -156,8 +200,24 @@ def percentile_interval(values: FloatArray) -> tuple[Interval | None, int]:
     return Interval(float(low), float(high)), undefined
 
 
-def jackknife_interval(point: float, left_out: FloatArray) -> Interval | None:
-    """Return point ± t(G - 1) * standard error, from the values with each of G units left out.
+def percentile_errors(values: FloatArray) -> tuple[float, float]:
+    """Return the Monte-Carlo standard errors of the two percentiles, from order statistics.
+
+    How many of R resamples lie below the q-quantile is binomial, with standard deviation sqrt(R q (1 - q)).
+    The error is half the distance between the percentiles that lie so many ranks below and above, which
+    needs no density (Serfling, Approximation Theorems, 2.6). Undefined values are left out.
+    """
+    defined = values[np.isfinite(values)]
+    ends = np.array(PERCENTILES)
+    ranks = 100.0 * np.sqrt(ends / 100.0 * (1.0 - ends / 100.0) / defined.size)
+    around = np.clip([ends - ranks, ends + ranks], 0.0, 100.0)
+    below, above = np.percentile(defined, around)
+    low, high = ((above - below) / 2.0).tolist()
+    return low, high
+
+
+def jackknife_error(left_out: FloatArray) -> float | None:
+    """Return the standard error, from the values with each of G units left out.
 
     The variance is (G - 1) / G times the sum of squared deviations from the values' mean (Efron 1982, §3).
     None where a value is undefined: then one unit alone carries the statistic.
@@ -168,7 +228,17 @@ def jackknife_interval(point: float, left_out: FloatArray) -> Interval | None:
     # fsum rounds once, so the order of the units does not matter
     mean = math.fsum(left_out) / units
     squares = math.fsum((left_out - mean) ** 2)
-    half = t_quantile(PERCENTILES[1] / 100.0, units - 1) * math.sqrt(squares * (units - 1) / units)
+    return math.sqrt(squares * (units - 1) / units)
+
+
+def jackknife_interval(point: float, left_out: FloatArray) -> Interval | None:
+    """Return point ± t(G - 1) * standard error, from the values with each of G units left out, or None."""
+    error = jackknife_error(left_out)
+    return None if error is None else _t_interval(point, error, left_out.size)
+
+
+def _t_interval(point: float, error: float, units: int) -> Interval:
+    half = t_quantile(PERCENTILES[1] / 100.0, units - 1) * error
     return Interval(point - half, point + half)
 
 
@@ -198,16 +268,18 @@ def draw_samples(
     """
     by_units: dict[bytes, list[int]] = {}
     totals: list[FloatArray] = []
+    items: list[FloatArray] = []
     for number, (values, rows) in enumerate(blocks):
         # sorted by the suite-wide number, so that blocks with the same units number them alike
         members, inverse = np.unique(units[rows], return_inverse=True)
         by_units.setdefault(members.tobytes(), []).append(number)
         totals.append(unit_totals(values[rows], inverse, members.size))
+        items.append(np.bincount(inverse, minlength=members.size).astype(np.float64))
     samples: dict[int, Sample] = {}
     for numbers in by_units.values():
         widths = [totals[number].shape[1] for number in numbers]
         joined = draw_sample(np.concatenate([totals[number] for number in numbers], axis=1), resamples, seed)
         ends = np.cumsum(widths)
         for number, start, end in zip(numbers, ends - widths, ends, strict=True):
-            samples[number] = joined.columns(int(start), int(end))
+            samples[number] = joined.columns(int(start), int(end), items[number])
     return [samples[number] for number in range(len(blocks))]

@@ -19,6 +19,8 @@ class Verdict(StrEnum):
     """The interval excludes zero, for a rate that has no better direction."""
     SAME = "same"
     """The rate is the same on every single pair: there is no change to be sure of."""
+    EQUIVALENT = "equivalent"
+    """The interval lies inside the margin that was given."""
     INCONCLUSIVE = "inconclusive"
     TOO_FEW_ITEMS = "too_few_items"
     """Under MIN_ITEMS pairs: no verdict."""
@@ -30,13 +32,15 @@ def decide(
     intervals: Intervals | None,
     *,
     identical: bool = False,
+    margin: float | None = None,
 ) -> Verdict:
     """Return the verdict on a difference b - a over n pairs.
 
     Under MIN_ITEMS pairs there is none; under MIN_UNITS units it is inconclusive. Otherwise the deciding
     interval must exclude zero: the bootstrap's and, under 40 units, the jackknife's too, on the same side.
     With an interval of nothing but zero the verdict is `same` where the pairs themselves are `identical`.
-    Changes that cancel within every unit give such an interval too, and stay inconclusive.
+    Changes that cancel within every unit give such an interval too, and stay inconclusive. With a margin, an
+    interval of some width inside ±margin, its ends excluded, is `equivalent`, on whichever side of zero it lies.
     """
     if n < MIN_ITEMS:
         return Verdict.TOO_FEW_ITEMS
@@ -45,6 +49,13 @@ def decide(
         return Verdict.INCONCLUSIVE
     if identical and interval.low == interval.high == 0.0:
         return Verdict.SAME
+    if (
+        margin is not None
+        and interval.low < interval.high
+        and -margin < interval.low
+        and interval.high < margin
+    ):
+        return Verdict.EQUIVALENT
     if not interval.excludes_zero:
         return Verdict.INCONCLUSIVE
     if better is None:
