@@ -1,0 +1,53 @@
+"""The verdict as JSON, described by `verdict.schema.json`: the same verdict, the same bytes."""
+
+from typing import Any
+
+from misheard.gate.sentences import summary
+from misheard.gate.verdict import Check, GateVerdict
+
+FORMAT = "misheard-verdict"
+FORMAT_VERSION = 1
+
+
+def verdict_document(verdict: GateVerdict) -> dict[str, Any]:
+    """Return the verdict as JSON values. No text of an item is in it, and no NaN."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "outcome": str(verdict.outcome),
+        "exit_code": verdict.exit_code,
+        "summary": summary(verdict),
+        "gate": {"name": verdict.gate, "sha256": verdict.gate_sha256},
+        "suite": verdict.suite,
+        "candidate": verdict.candidate,
+        "baseline": verdict.baseline,
+        "refusals": list(verdict.refusals),
+        "notes": list(verdict.notes),
+        "checks": [_check(check) for check in verdict.checks],
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    interval = check.interval
+    return {
+        "id": check.id,
+        "role": check.role,
+        "status": str(check.status),
+        "reason": check.reason,
+        "decides": check.decides,
+        "why": check.why,
+        "rule": check.rule,
+        "limit": check.limit,
+        "metric": check.metric,
+        "arm": check.arm,
+        "slice": dict(check.slice),
+        "baseline": check.baseline,
+        "candidate": check.candidate,
+        "difference": check.difference,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "p_value": check.p_value,
+        "n": check.n,
+        "units": check.units,
+        "failed_baseline": check.failed_baseline,
+        "failed_candidate": check.failed_candidate,
+    }

@@ -1,0 +1,81 @@
+"""The verdict for GitHub Actions: workflow commands that annotate a run, and Markdown for its summary."""
+
+from misheard.gate.sentences import summary
+from misheard.gate.verdict import Check, GateVerdict, Outcome
+from misheard.report.labels import plain
+from misheard.stats.gate import Status
+
+_LEVELS = {Status.FAIL: "error", Status.NO_EVIDENCE: "error", Status.INCONCLUSIVE: "warning"}
+_MARKS = {
+    Status.PASS: "pass",
+    Status.FAIL: "**fail**",
+    Status.INCONCLUSIVE: "**inconclusive**",
+    Status.NO_EVIDENCE: "**no evidence**",
+    Status.WAIVED: "waived",
+}
+_SPECIAL = frozenset("\\`*_{}[]()#+-.!|<>~&:@")
+_MAX_SUMMARY_BYTES = 900_000
+"""GitHub drops a step summary over 1 MiB."""
+
+
+def annotations(verdict: GateVerdict) -> list[str]:
+    """Return workflow commands, one a line: what blocks, and then the verdict."""
+    lines = [_command("error", "misheard gate: not comparable", text) for text in verdict.refusals]
+    lines.extend(
+        _command(_LEVELS[check.status], f"misheard gate: {check.id}", check.why)
+        for check in verdict.checks
+        if check.decides and check.status in _LEVELS
+    )
+    level = "notice" if verdict.outcome is Outcome.SHIP else "error"
+    return [*lines, _command(level, "misheard gate", summary(verdict))]
+
+
+def _command(level: str, title: str, message: str) -> str:
+    return f"::{level} title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def step_summary(verdict: GateVerdict) -> str:
+    """Return the verdict as Markdown, cut to what a step summary may hold."""
+    baseline = "none" if verdict.baseline is None else _escaped(verdict.baseline)
+    head = [
+        f"## {_escaped(summary(verdict))}",
+        "",
+        f"gate {_escaped(verdict.gate)}, suite {_escaped(verdict.suite or 'unknown')}, "
+        f"candidate {_escaped(verdict.candidate)}, baseline {baseline}",
+        "",
+    ]
+    body = [f"* {_escaped(text)}" for text in (*verdict.refusals, *verdict.notes)]
+    if verdict.checks:
+        body += ["", "| status | check | finding |", "| --- | --- | --- |", *map(_row, verdict.checks)]
+    return _cut([*head, *body])
+
+
+def _row(check: Check) -> str:
+    status = _MARKS[check.status] + ("" if check.decides else " (one of several claims)")
+    return f"| {status} | {_escaped(check.id)} | {_escaped(check.why)} |"
+
+
+def _cut(lines: list[str]) -> str:
+    """Return whole lines as far as they fit, and say how many did not."""
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line.encode("utf-8", "backslashreplace")) + 1
+        if size > _MAX_SUMMARY_BYTES:
+            return "\n".join(
+                [*lines[:number], "", f"{len(lines) - number} more lines: see the JSON document", ""]
+            )
+    return "\n".join([*lines, ""])
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is, on one line."""
+    shown = plain(text.replace("\n", " "))
+    return "".join(f"\\{char}" if char in _SPECIAL else char for char in shown)

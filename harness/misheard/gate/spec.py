@@ -1,0 +1,316 @@
+"""The gate file: what may ship, read from YAML and validated at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from misheard.canonical import sha256_json
+from misheard.errors import GateError, InputError, Problem
+from misheard.metrics.base import Arm
+from misheard.stats.gate import Rule
+from misheard.stats.selection import Condition, parse_where
+from misheard.stats.slices import MIN_ITEMS
+from misheard.stats.verdict import MIN_UNITS
+from misheard.strict_yaml import load_strict_file
+from misheard.suite.problems import shown, suggestion
+
+FORMAT = "misheard-gate/1"
+PRIMARY = "primary"
+"""In place of a metric: the one that the suite names for each language."""
+
+_MAX_BYTES = 1024 * 1024
+_MAX_ENTRIES = 100
+_MAX_SECONDS = 86_400.0
+
+Margin = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+PositiveMargin = Annotated[float, Field(strict=True, gt=0.0, le=1.0, allow_inf_nan=False)]
+Bound = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(strict=True, gt=0.0, le=_MAX_SECONDS, allow_inf_nan=False)]
+Count = Annotated[int, Field(strict=True, ge=0, le=10**9)]
+Size = Annotated[int, Field(strict=True, ge=1, le=10**9)]
+Axis = Annotated[str, Field(strict=True, pattern=r"^[a-z][a-z0-9_]{0,79}$")]
+Axes = Annotated[tuple[Axis, ...], Field(max_length=6)]
+
+_RULES = {"must": Rule.MUST_IMPROVE, **{str(rule): rule for rule in Rule if rule is not Rule.MUST_IMPROVE}}
+"""The option that each rule is written as."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+def _different(axes: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(axes)) < len(axes):
+        raise ValueError("names an axis twice")
+    return axes
+
+
+class _Filtered(_Part):
+    """A rate of some items, with exactly one tolerance.
+
+    Attributes:
+        metric: as reports name it.
+        arm: where it is measured.
+        where: a filter, such as `noise=5dB`; see `misheard.stats.selection.parse_where`.
+    """
+
+    metric: Annotated[str, Field(strict=True, min_length=1, max_length=80)]
+    arm: Arm = Arm.AUDIO
+    where: Annotated[str, Field(strict=True, max_length=1000)] | None = None
+
+    @field_validator("where")
+    @classmethod
+    def _check_where(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                parse_where(value)
+            except InputError as error:
+                raise ValueError(str(error).removeprefix("--where ")) from error
+        return value
+
+    @model_validator(mode="after")
+    def _check_one_rule(self) -> Self:
+        if len(self._given()) != 1:
+            names = [name for name in _RULES if name in type(self).model_fields]
+            raise ValueError(f"give exactly one of {', '.join(names)}")
+        return self
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes whose every combination of values is checked by itself."""
+        return ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The filter; empty where there is none."""
+        return () if self.where is None else parse_where(self.where)
+
+    @property
+    def rule(self) -> tuple[Rule, float]:
+        """The tolerance: its rule and its value."""
+        return self._given()[0]
+
+    def _given(self) -> list[tuple[Rule, float]]:
+        values = {rule: getattr(self, name, None) for name, rule in _RULES.items()}
+        return [
+            (rule, 0.0 if rule is Rule.MUST_IMPROVE else value)
+            for rule, value in values.items()
+            if value is not None
+        ]
+
+
+class _Selection(_Filtered):
+    """A rate of some items, or of every slice of them.
+
+    Attributes:
+        metric: as reports name it, or `primary`: the suite's primary metric of each language.
+        by: axes; every combination of their values is checked by itself.
+    """
+
+    by: Axes = ()
+
+    @field_validator("by")
+    @classmethod
+    def _check_by(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _different(value)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.by
+
+
+class PrimaryClaim(_Selection):
+    """What the change is for.
+
+    Attributes:
+        must: `improve`: the interval excludes zero on the better side.
+        must_fall_by_at_least, must_rise_by_at_least: the whole interval is at least this far from zero.
+        may_rise_by_at_most, may_fall_by_at_most: not worse by more than a margin (non-inferiority).
+    """
+
+    must: Literal["improve"] | None = None
+    must_fall_by_at_least: PositiveMargin | None = None
+    must_rise_by_at_least: PositiveMargin | None = None
+    may_rise_by_at_most: Margin | None = None
+    may_fall_by_at_most: Margin | None = None
+
+
+class AnyOfClaim(_Filtered):
+    """One of several improvements of which any one is enough.
+
+    Attributes:
+        must: `improve`.
+    """
+
+    must: Literal["improve"]
+
+
+class Guard(_Selection):
+    """What must not get worse, or must be good enough.
+
+    Attributes:
+        may_rise_by_at_most, may_fall_by_at_most: against the baseline.
+        at_most, at_least: of the candidate alone.
+    """
+
+    may_rise_by_at_most: Margin | None = None
+    may_fall_by_at_most: Margin | None = None
+    at_most: Bound | None = None
+    at_least: Bound | None = None
+
+
+class Latency(_Part):
+    """A latency budget of the audio arm.
+
+    Attributes:
+        stage: `recognize`, `llm` or `first_token`.
+        p95_seconds_at_most: for the upper confidence bound of the 95th percentile.
+    """
+
+    stage: Literal["recognize", "llm", "first_token"]
+    p95_seconds_at_most: Seconds
+
+
+class Failures(_Part):
+    """How many of the candidate's items may fail, in any arm.
+
+    Attributes:
+        count_at_most: items; 0 where neither is given.
+        rate_at_most: share of all items.
+    """
+
+    count_at_most: Count | None = None
+    rate_at_most: Bound | None = None
+
+    @model_validator(mode="after")
+    def _check_given(self) -> Self:
+        if self.count_at_most is None and self.rate_at_most is None:
+            raise ValueError("give count_at_most or rate_at_most; without `failures` no item may fail")
+        return self
+
+
+class RequiredSlices(_Part):
+    """Slices that must be large enough.
+
+    Attributes:
+        by: axes; every combination of their declared values must be there.
+        items_at_least, sessions_at_least: what each holds, of items that did not fail. An item without a
+            session is one of its own.
+    """
+
+    by: Annotated[Axes, Field(min_length=1)]
+    items_at_least: Size = MIN_ITEMS
+    sessions_at_least: Size = MIN_UNITS
+
+    @field_validator("by")
+    @classmethod
+    def _check_by(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _different(value)
+
+
+class Gate(_Part):
+    """What may ship.
+
+    Attributes:
+        format: `misheard-gate/1`.
+        primary: what the change is for.
+        primary_any_of: improvements of which any one is enough, in place of `primary`.
+        guards: what must not get worse.
+        latency: budgets of times.
+        failures: how many items may fail.
+        required_slices: slices that must be large enough.
+        waived_axes: gate axes of the suite that no check looks at, with the reason.
+    """
+
+    format: Literal["misheard-gate/1"]
+    primary: PrimaryClaim | None = None
+    primary_any_of: Annotated[tuple[AnyOfClaim, ...], Field(max_length=_MAX_ENTRIES)] = ()
+    guards: Annotated[tuple[Guard, ...], Field(max_length=_MAX_ENTRIES)] = ()
+    latency: Annotated[tuple[Latency, ...], Field(max_length=_MAX_ENTRIES)] = ()
+    failures: Failures = Failures(count_at_most=0)
+    required_slices: Annotated[tuple[RequiredSlices, ...], Field(max_length=_MAX_ENTRIES)] = ()
+    waived_axes: Mapping[Axis, Annotated[str, Field(strict=True, min_length=1, max_length=200)]] = Field(
+        default_factory=dict
+    )
+
+    @field_validator("waived_axes")
+    @classmethod
+    def _check_reasons(cls, value: Mapping[str, str]) -> Mapping[str, str]:
+        if not all(reason.isprintable() and reason.strip() for reason in value.values()):
+            raise ValueError("a reason must be one line of text")
+        return value
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> Self:
+        if self.primary is not None and self.primary_any_of:
+            raise ValueError("give primary or primary_any_of, not both")
+        if len(self.primary_any_of) == 1:
+            raise ValueError("primary_any_of needs two claims; a single one is a primary")
+        if self.primary is None and not self.primary_any_of and not self.guards:
+            raise ValueError("has neither a primary claim nor a guard: it would let everything pass")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class GateFile:
+    """A gate with the name of its file and the fingerprint of what it says."""
+
+    name: str
+    sha256: str
+    gate: Gate
+
+
+def load_gate(path: Path) -> GateFile:
+    """Read a gate file.
+
+    Raises GateError with every problem, InputError where the file cannot be read or is no YAML mapping.
+    """
+    data = load_strict_file(path, _MAX_BYTES)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must be a mapping with the key format: {FORMAT}")
+    try:
+        gate = Gate.model_validate(data)
+    except ValidationError as error:
+        raise GateError(str(path), [_problem(detail) for detail in error.errors()]) from error
+    return GateFile(path.name, sha256_json(gate.model_dump(mode="json")), gate)
+
+
+_PARTS: dict[str, type[_Part]] = {
+    "primary": PrimaryClaim,
+    "primary_any_of": AnyOfClaim,
+    "guards": Guard,
+    "latency": Latency,
+    "failures": Failures,
+    "required_slices": RequiredSlices,
+}
+
+_PLAIN_WORDS = {
+    "missing": "is missing",
+    "tuple_type": "must be a list",
+    "model_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "float_type": "must be a number, such as 0.02",
+    "int_type": "must be a whole number",
+    "string_type": "must be text",
+    "finite_number": "must be a finite number",
+    "string_pattern_mismatch": "is not the name of an axis",
+}
+
+
+def _problem(detail: Any) -> Problem:
+    kind, path = detail["type"], detail["loc"]
+    what = _PLAIN_WORDS.get(kind, detail["msg"].removeprefix("Value error, "))
+    if kind == "extra_forbidden":
+        part = _PARTS.get(str(path[0]), Gate) if len(path) > 1 else Gate
+        what = f"unknown option{suggestion(str(path[-1]), part.model_fields)}"
+    return Problem(_place(path) or "gate", what)
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    """Return where in the file something is: `guards[0].metric`."""
+    names = (f"[{part}]" if isinstance(part, int) else f".{shown(part)[1:-1]}" for part in path)
+    return "".join(names).removeprefix(".")

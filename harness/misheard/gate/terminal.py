@@ -1,0 +1,54 @@
+"""The verdict on a terminal: every check with its status, then the outcome."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misheard.gate.sentences import summary
+from misheard.gate.verdict import Check, GateVerdict, Outcome
+from misheard.report.terminal import Sized
+from misheard.stats.gate import Status
+
+_WORDS = {
+    Status.PASS: ("pass", "green"),
+    Status.FAIL: ("FAIL", "bold red"),
+    Status.INCONCLUSIVE: ("inconclusive", "yellow"),
+    Status.NO_EVIDENCE: ("NO EVIDENCE", "bold red"),
+    Status.WAIVED: ("waived", "dim"),
+}
+_STYLES = {Outcome.SHIP: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
+
+
+def render_verdict(verdict: GateVerdict) -> Sized:
+    """Return the verdict for a rich console. Nothing here decides."""
+    return Sized(lambda *_: [Group(*_blocks(verdict))])
+
+
+def _blocks(verdict: GateVerdict) -> Iterator[RenderableType]:
+    yield Text.assemble(("gate       ", "dim"), verdict.gate)
+    yield Text.assemble(("suite      ", "dim"), verdict.suite or "unknown")
+    yield Text.assemble(("candidate  ", "dim"), verdict.candidate)
+    yield Text.assemble(("baseline   ", "dim"), verdict.baseline or "none")
+    yield Text("")
+    for refusal in verdict.refusals:
+        yield Padding(Text(refusal), (0, 0, 0, 2))
+    if verdict.checks:
+        yield _table(verdict.checks)
+    for note in verdict.notes:
+        yield Padding(Text(note, style="dim"), (0, 0, 0, 2))
+    yield Text("")
+    yield Text(summary(verdict), style=_STYLES.get(verdict.outcome, "bold red"))
+
+
+def _table(checks: tuple[Check, ...]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in checks:
+        word, style = _WORDS[check.status]
+        where = Text(check.id if check.decides else f"{check.id} (one of several claims)", style="bold")
+        table.add_row(Text(word, style=style), Group(where, Text(check.why)))
+    return table
