@@ -19,7 +19,7 @@ OnFailure = Literal["exclude", "worst", "abort"]
 
 _MAX_BYTES = 1024 * 1024
 
-_KINDS = frozenset({"ctranslate2", "fake", "embedded", "openai_api", "vllm"})
+_KINDS = frozenset({"command", "ctranslate2", "fake", "embedded", "openai_api", "vllm"})
 """The tags that pydantic puts between a section and its option."""
 
 
@@ -68,6 +68,7 @@ class RunConfig(_Section):
         arms: where the golden value enters.
         scoring: how outputs become counts.
         on_failure: `exclude` failed items from aggregates, score them as `worst`, or `abort` without report.
+        fail_fast: stop at the first failed item, as `--fail-fast` does.
     """
 
     suite: str | None = None
@@ -77,6 +78,7 @@ class RunConfig(_Section):
     arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
     scoring: ScoringConfig = ScoringConfig()
     on_failure: OnFailure = "exclude"
+    fail_fast: bool = False
 
     @model_validator(mode="after")
     def _check_arms(self) -> "RunConfig":
@@ -139,7 +141,7 @@ _PLAIN_WORDS = {
 
 
 def _problem(detail: Any) -> Problem:
-    where = ".".join(str(part) for part in detail["loc"] if part not in _KINDS) or "config"
+    where = _place(detail["loc"])
     what = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
     if detail["type"] == "union_tag_invalid":
         what = f"there is no kind {detail['ctx']['tag']!r}; use one of {detail['ctx']['expected_tags']}"
@@ -150,6 +152,12 @@ def _problem(detail: Any) -> Problem:
         close = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)
         what = "unknown option" + (f"; did you mean {close[0]}?" if close else "")
     return Problem(where, what)
+
+
+def _place(location: Sequence[str | int]) -> str:
+    """Return the dotted name of an option; the kind that pydantic puts behind a section is no part of it."""
+    parts = [str(part) for number, part in enumerate(location) if number != 1 or part not in _KINDS]
+    return ".".join(parts) or "config"
 
 
 def _known_fields(path: Sequence[str]) -> list[str]:

@@ -119,11 +119,11 @@ def test_one_bad_window_fails_alone() -> None:
     import numpy as np
 
     batch = [AudioWindow(np.zeros(n, np.float32), None) for n in (3, 0, 5)]
-    outcomes, features, inference = recognize_batch(Picky(), batch)  # type: ignore[arg-type]
-    texts = [None if o.transcript is None else o.transcript.text for o in outcomes]
+    found = recognize_batch(Picky(), batch)  # type: ignore[arg-type]
+    texts = [None if o.transcript is None else o.transcript.text for o in found.windows]
     assert texts == ["3", None, "5"]
-    assert outcomes[1].failure_kind is FailureKind.ASR_ERROR
-    assert (features, inference) == (1.0, 3.0)
+    assert found.windows[1].failure_kind is FailureKind.ASR_ERROR
+    assert (found.features_seconds, found.inference_seconds, found.program_seconds) == (1.0, 3.0, None)
 
 
 def test_an_outcome_survives_the_journal() -> None:

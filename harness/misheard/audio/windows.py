@@ -3,6 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+FloatArray = npt.NDArray[np.float32]
+
 SAMPLE_RATE = 16_000
 WINDOW_SAMPLES = 30 * SAMPLE_RATE
 """The length that Whisper was trained on."""
@@ -13,7 +15,7 @@ _FRAME = SAMPLE_RATE // 5
 _HOP = SAMPLE_RATE // 100
 
 
-def cut(samples: npt.NDArray[np.float32]) -> list[tuple[int, int]]:
+def cut(samples: FloatArray) -> list[tuple[int, int]]:
     """Return (start, end) of windows that cover float32[n] at 16 kHz exactly once, in order.
 
     A recording of at most 30 s is one window. Otherwise each window ends in the middle of the 200 ms with the
@@ -30,6 +32,11 @@ def cut(samples: npt.NDArray[np.float32]) -> list[tuple[int, int]]:
     if start < len(samples):
         windows.append((start, len(samples)))
     return windows
+
+
+def whole(samples: FloatArray) -> list[tuple[int, int]]:
+    """Return one window over all of float32[n], for recognizers that cut recordings themselves."""
+    return [(0, len(samples))] if len(samples) else []
 
 
 def _quietest(samples: npt.NDArray[np.float32], first: int, last: int) -> int:

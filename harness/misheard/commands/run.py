@@ -27,6 +27,15 @@ def run(
         typer.Option(help="Failed items: leave them out, score them as all wrong, or write no report."),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failed item.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds for one recording (recognizer command) or request.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Seconds for all programs of a recognizer command.")
+    ] = None,
+    max_items: Annotated[
+        int | None, typer.Option(help="Largest suite that a recognizer command begins.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check config and suite and say what would run.")
     ] = False,
@@ -44,7 +53,16 @@ def run(
     from misheard.run.telemetry import Clock
 
     clock = Clock()
-    overrides = [*(settings or []), *([f"on_failure={on_failure}"] if on_failure else [])]
+    given = {
+        "on_failure": on_failure,
+        "recognizer.timeout_seconds": timeout,
+        "recognizer.budget_seconds": budget,
+        "recognizer.max_items": max_items,
+    }
+    overrides = [
+        *(settings or []),
+        *(f"{name}={value}" for name, value in given.items() if value is not None),
+    ]
     loaded = resolve_config(load_config(config, overrides), config.parent)
     if suite is None and loaded.suite is None:
         raise InputError(f"{config}: names no suite; add suite: to it, or give --suite")

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from misheard.canonical import sha256_file
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CTranslate2Settings
 
 _MAX_LENGTH = 448
@@ -34,6 +34,8 @@ _MIN_SPEECH_SECONDS = 0.2
 
 class CTranslate2Recognizer:
     """A Whisper checkpoint in CTranslate2 form, multilingual or English only."""
+
+    whole_clips = False
 
     def __init__(self, settings: CTranslate2Settings, *, cpu: bool) -> None:
         self._settings = settings
@@ -186,12 +188,6 @@ class CTranslate2Recognizer:
 
 
 _MODEL_FILES = frozenset({".bin", ".json", ".txt"})
-
-
-def compression_ratio(text: str) -> float:
-    """Return UTF-8 bytes / zlib bytes, Whisper's sign of a repetition loop; 0 for empty text."""
-    raw = text.encode("utf-8", "surrogatepass")
-    return len(raw) / len(zlib.compress(raw)) if raw else 0.0
 
 
 def check_cuda() -> None:

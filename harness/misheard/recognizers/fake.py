@@ -22,6 +22,8 @@ def samples_sha256(window: AudioWindow) -> str:
 class FakeRecognizer:
     """Looks a window's text up by the hash of its samples, or makes words up from that hash."""
 
+    whole_clips = False
+
     def __init__(self, settings: FakeRecognizerSettings) -> None:
         self._settings = settings
 

@@ -6,10 +6,13 @@ in order. It knows nothing of items, arms or journals.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from misheard.failures import FailureKind
 
 SAMPLE_RATE = 16_000
 """Sampling rate of every window, in Hz."""
@@ -20,13 +23,16 @@ WINDOW_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class AudioWindow:
-    """One stretch of a recording: mono float32 samples in [-1, 1] at 16 kHz, shape [n], at most 30 s.
+    """One stretch of a recording: mono float32 samples in [-1, 1] at 16 kHz, shape [n].
 
-    `language` is the suite's (a Whisper code such as `en`), or None to let the recognizer detect it.
+    It is at most 30 s long, or the whole recording for a recognizer that wants whole clips. `language` is the
+    suite's (a Whisper code such as `en`), or None to let the recognizer detect it. `file` is the recording
+    that it was cut from, as the suite has it.
     """
 
     samples: npt.NDArray[np.float32]
     language: str | None
+    file: Path | None = None
 
     @property
     def seconds(self) -> float:
@@ -39,7 +45,9 @@ class WindowTranscript:
     """What was recognized in one window. Figures that a backend cannot give are None, never 0.
 
     `language` is None where it was neither given nor detected on speech. `token_limit` says that decoding
-    ended at the limit of tokens and not by itself.
+    ended at the limit of tokens and not by itself. The times are of one window alone, in seconds: the audio's
+    length, the model's loading and the inference as a program tells them, and the wall time of its process,
+    or of the request to a server.
     """
 
     text: str
@@ -49,15 +57,38 @@ class WindowTranscript:
     no_speech_prob: float | None = None
     avg_logprob: float | None = None
     compression_ratio: float | None = None
+    audio_seconds: float | None = None
+    load_seconds: float | None = None
+    inference_seconds: float | None = None
+    wall_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFailed:
+    """Why one window of a batch has no transcript.
+
+    `seconds` is how long that took. `stderr` is what a program said last: it may hold text, and goes into the
+    journal alone.
+    """
+
+    kind: FailureKind
+    detail: str
+    seconds: float = 0.0
+    stderr: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecognizedBatch:
-    """Results in the order of the batch, and where the time went, in seconds."""
+    """Results in the order of the batch, and where the time went, in seconds.
 
-    windows: tuple[WindowTranscript, ...]
+    `inference_seconds` is None where it cannot be told from the rest. `program_seconds` is the wall time of
+    programs that were started for the batch, None where none were.
+    """
+
+    windows: tuple[WindowTranscript | WindowFailed, ...]
     features_seconds: float
-    inference_seconds: float
+    inference_seconds: float | None
+    program_seconds: float | None = None
 
 
 class Recognizer(Protocol):
@@ -66,8 +97,11 @@ class Recognizer(Protocol):
     `load` raises BackendError where the model cannot be used here. After it, `fingerprint` names everything
     that decides the output (model content, settings, library version), and `supports` says whether the
     model can be told to expect a language. `recognize` raises ItemFailedError with `asr_error` for a batch
-    that cannot be recognized. `close` may be called at any time, more than once.
+    that cannot be recognized as a whole; a window that fails alone is a WindowFailed. `close` may be called
+    at any time, more than once. `whole_clips` says that recordings are not to be cut into windows.
     """
+
+    whole_clips: bool
 
     def load(self) -> None: ...
 

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from misheard.recognizers.command_template import check_template
 
 Device = Literal["auto", "cpu", "cuda"]
 ComputeType = Literal["float16", "bfloat16", "float32", "int8", "int8_float16", "int8_bfloat16"]
@@ -51,6 +53,68 @@ class FakeRecognizerSettings(BaseModel):
     batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
 
 
+class CommandSettings(BaseModel):
+    """Any program: a fresh process per recording, which prints the transcript.
+
+    Attributes:
+        command: the program and its arguments, one by one; no shell reads them. `{wav}` is the recording's
+            file, `{model}`, `{language}` and `{device}` are what their options say; `{{` and `}}` are braces.
+            The program is a path or a name in PATH; arguments that begin with `./` or `../` are files.
+        cpu_arguments: further arguments where the run is on the CPU (`--cpu`), such as `[--cpu]`.
+        model: what `{model}` is: a path, the name of something in the model cache, or a name that the program
+            knows.
+        device: what `{device}` is; `cpu` with `--cpu`.
+        unknown_language: what `{language}` is for an item whose language the suite does not say.
+        audio: what `{wav}` is: `decoded`, the recording as every recognizer hears it, as 16-bit mono WAV at
+            16 kHz; or `original`, the suite's own file.
+        output: `json`, one row with `text`, `audio_ms`, `load_ms` and `transcribe_ms`; or `text`, the
+            transcript alone.
+        version_command: a command that prints the program's version; what it prints is part of the system.
+        timeout_seconds: longest time for one recording.
+        budget_seconds: longest time for all programs of the run together.
+        max_items: largest suite that is begun.
+        max_words: longest transcript.
+        inherit_env: names of the environment variables that the program gets; none: all but network proxies.
+        env: further environment variables.
+        batch_size: 1; every recording has a process of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    kind: Literal["command"] = "command"
+    command: tuple[str, ...]
+    cpu_arguments: tuple[str, ...] = ()
+    model: Annotated[str, Field(min_length=1, pattern=r"^[^-\x00][^\x00]*$")] | None = None
+    device: Device = "auto"
+    unknown_language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")] = "auto"
+    audio: Literal["decoded", "original"] = "decoded"
+    output: Literal["json", "text"] = "json"
+    version_command: tuple[str, ...] = ()
+    timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 180.0
+    budget_seconds: Annotated[float, Field(gt=0, le=604_800)] = 1_800.0
+    max_items: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    max_words: Annotated[int, Field(ge=1, le=1_000_000)] = 2_000
+    inherit_env: tuple[str, ...] | None = None
+    env: dict[str, str] = {}
+    batch_size: Literal[1] = 1
+
+    @field_validator("version_command")
+    @classmethod
+    def _check_version_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if value and check_template(value):
+            raise ValueError("must hold no placeholder")
+        return value
+
+    @model_validator(mode="after")
+    def _check_placeholders(self) -> "CommandSettings":
+        used = check_template((*self.command, *self.cpu_arguments) if self.command else ())
+        if "wav" not in used:
+            raise ValueError("command: no argument holds {wav}, so the program would not get the recording")
+        if ("model" in used) != (self.model is not None):
+            raise ValueError("model: {model} in the command and the option model need each other")
+        return self
+
+
 class ImportedRecognizerSettings(BaseModel):
     """Outputs that were made elsewhere (`misheard import`); nothing that could be run again.
 
@@ -68,9 +132,10 @@ class ImportedRecognizerSettings(BaseModel):
     batch_size: Literal[1] = 1
 
 
-LocalRecognizerSettings = CTranslate2Settings | FakeRecognizerSettings
+LocalRecognizerSettings = CTranslate2Settings | CommandSettings | FakeRecognizerSettings
 """Recognizers that can be run."""
 
 RecognizerSettings = Annotated[
-    CTranslate2Settings | FakeRecognizerSettings | ImportedRecognizerSettings, Field(discriminator="kind")
+    CTranslate2Settings | CommandSettings | FakeRecognizerSettings | ImportedRecognizerSettings,
+    Field(discriminator="kind"),
 ]

@@ -23,6 +23,8 @@ _LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("inference_seconds", ""),
             ("features_seconds", "features"),
+            ("program_seconds", "programs"),
+            ("program_load_seconds", "their loading"),
             ("recognizer_load_seconds", "loading"),
             ("recognizer_warm_up_seconds", "warm-up"),
         ),

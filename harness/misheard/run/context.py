@@ -7,7 +7,7 @@ from typing import Any
 
 from misheard.config import RunConfig
 from misheard.errors import NotComparableError, RunAbortedError
-from misheard.failures import Failure
+from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.directory import RunDirectory
 from misheard.run.progress import Progress
@@ -75,12 +75,19 @@ class RunContext:
         self.save()
 
     def failed_now(self, failed: Sequence[FailedItem]) -> None:
-        """Stop at the first failed item where `--fail-fast` asks for it. Raises RunAbortedError."""
-        if failed and self.options.fail_fast:
-            item, failure = failed[0]
-            raise RunAbortedError(
-                f"item {item}: {failure.kind} at {failure.stage} ({failure.detail}); stopped by --fail-fast"
-            )
+        """Stop at the first failed item where `fail_fast` asks for it. Raises RunAbortedError.
+
+        Where failures are scored as `worst`, an empty transcript is an answer like any other: all deletions.
+        """
+        if not (self.options.fail_fast or self.config.fail_fast):
+            return
+        scored = {FailureKind.EMPTY_TRANSCRIPT} if self.config.on_failure == "worst" else set()
+        for item, failure in failed:
+            if failure.kind not in scored:
+                by = "--fail-fast" if self.options.fail_fast else "fail_fast"
+                raise RunAbortedError(
+                    f"item {item}: {failure.kind} at {failure.stage} ({failure.detail}); stopped by {by}"
+                )
 
     def phase_ended(self, failed: Sequence[FailedItem]) -> None:
         """Stop after a phase with failures where the policy is `abort`. Raises RunAbortedError."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from misheard.audio.activity import speech_active_seconds
 from misheard.audio.decode import DecodedAudio
-from misheard.audio.windows import cut
+from misheard.audio.windows import FloatArray, cut
 from misheard.canonical import canonical_json, sha256_json, write_atomic
 from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind, ItemFailedError
@@ -96,15 +96,16 @@ def make_plan(
     supports: Callable[[str | None], bool],
     batch_size: int,
     advance: Callable[[int], None],
+    split: Callable[[FloatArray], list[tuple[int, int]]] = cut,
 ) -> Plan:
-    """Decode every item once and lay the windows out in batches.
+    """Decode every item once and lay the windows out in batches; `split` cuts a recording into windows.
 
     A recording that cannot be used becomes a failed item of the plan; the others go on.
     """
     items = []
     windows: list[PlannedWindow] = []
     for item in suite.items:
-        planned, found = _plan_item(item, decode, supports)
+        planned, found = _plan_item(item, decode, supports, split)
         items.append(planned)
         windows.extend(found)
         advance(1)
@@ -118,7 +119,10 @@ def make_plan(
 
 
 def _plan_item(
-    item: Item, decode: Callable[[Item], DecodedAudio], supports: Callable[[str | None], bool]
+    item: Item,
+    decode: Callable[[Item], DecodedAudio],
+    supports: Callable[[str | None], bool],
+    split: Callable[[FloatArray], list[tuple[int, int]]],
 ) -> tuple[PlannedItem, list[PlannedWindow]]:
     try:
         audio = decode(item)
@@ -129,7 +133,7 @@ def _plan_item(
     failure: Failure | None = None
     windows: list[PlannedWindow] = []
     if supports(whisper_code(item.language)):
-        for index, (start, end) in enumerate(cut(audio.samples)):
+        for index, (start, end) in enumerate(split(audio.samples)):
             part = audio.samples[start:end]
             content = sha256_json([audio.sha256, start, end])
             active = speech_active_seconds(part)

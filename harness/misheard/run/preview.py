@@ -4,8 +4,9 @@ from pathlib import Path
 
 from misheard.config import RunConfig
 from misheard.language_models.registry import make_language_model
+from misheard.recognizers.settings import CommandSettings, RecognizerSettings
 from misheard.run.answering import PHASES
-from misheard.run.runner import load_run_suite
+from misheard.run.runner import check_size, load_run_suite
 from misheard.run.scoring import scoring_settings
 from misheard.stages.prompts import load_prompt
 
@@ -17,6 +18,7 @@ def preview(config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool
     InputError for the prompt, BackendError for the language model.
     """
     suite = load_run_suite(suite_path, limit)
+    check_size(config, suite)
     scoring_settings(config)
     load_prompt(config.respond.prompt)
     speech = sum(item.is_speech for item in suite.items)
@@ -30,12 +32,12 @@ def preview(config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool
     lines = [
         f"suite           {suite.name} {suite.version}: {len(suite.items)} items "
         f"({speech} speech, {len(suite.items) - speech} non-speech), {sessions} resampling units",
-        f"recognizer      {_named(config.recognizer)}, batches of {config.recognizer.batch_size}",
+        f"recognizer      {_named(config.recognizer)}, {_work(config.recognizer)}",
         f"language model  {'none' if model is None else _named(model)}",
         f"device          {'cpu' if cpu else 'as configured'}",
         f"arms            {', '.join(arms)}",
         f"questions       {questions}, {_completions(questions * len(arms) if asks else 0)}",
-        f"on failure      {config.on_failure}",
+        f"on failure      {config.on_failure}{', stopping at the first' if config.fail_fast else ''}",
     ]
     return "\n".join(lines)
 
@@ -45,6 +47,15 @@ def _named(settings: object) -> str:
     model = getattr(settings, "model", None)
     kind = str(getattr(settings, "kind", ""))
     return kind if model is None else f"{kind} {model}"
+
+
+def _work(recognizer: RecognizerSettings) -> str:
+    if isinstance(recognizer, CommandSettings):
+        return (
+            f"{Path(recognizer.command[0]).name}, a process per recording of at most "
+            f"{recognizer.timeout_seconds:g} s, {recognizer.budget_seconds:g} s for all"
+        )
+    return f"batches of {recognizer.batch_size}"
 
 
 def _completions(most: int) -> str:

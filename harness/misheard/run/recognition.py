@@ -1,11 +1,14 @@
 """The recognition phase: plan, then the planned batches that are not in the journal yet."""
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from misheard.audio.decode import decoder_fingerprint
+from misheard.audio.windows import cut, whole
 from misheard.canonical import sha256_json
 from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow, Recognizer
@@ -17,7 +20,7 @@ from misheard.run.outputs import Recognized, read_recognized
 from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
 from misheard.run.resolve import local_recognizer
 from misheard.run.telemetry import Clock
-from misheard.stages.recognize import WindowOutcome, recognize_batch
+from misheard.stages.recognize import BatchOutcome, WindowOutcome, recognize_batch
 from misheard.suite.items import Item
 from misheard.text.languages import whisper_code
 
@@ -57,7 +60,9 @@ def _finished_plan(context: RunContext, journal: Journal) -> Plan | None:
 def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
     clock, progress = context.clock, context.progress
     settings = local_recognizer(context.config.recognizer)
-    with contextlib.closing(make_recognizer(settings, cpu=context.options.cpu)) as recognizer:
+    spent = sum(batch.note.get("program_seconds", 0.0) for batch in journal.committed.values())
+    made = make_recognizer(settings, cpu=context.options.cpu, spent_seconds=spent)
+    with contextlib.closing(made) as recognizer:
         progress.begin("loading the recognizer", None)
         with clock.measure("recognizer_load"):
             recognizer.load()
@@ -93,7 +98,8 @@ def _plan(context: RunContext, store: AudioStore, recognizer: Recognizer, batch_
     else:
         context.progress.begin("decoding and planning", len(context.suite.items))
         advance = context.progress.advance
-        plan = make_plan(context.suite, store.get, recognizer.supports, batch_size, advance)
+        split = whole if recognizer.whole_clips else cut
+        plan = make_plan(context.suite, store.get, recognizer.supports, batch_size, advance, split)
         write_plan(path, plan)
     decoding = clock.seconds.get("decode", 0.0) - decode_before
     clock.add("plan", time.perf_counter() - started - decoding)
@@ -115,7 +121,8 @@ def _run_batches(
     audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
 
     def read(window: PlannedWindow) -> AudioWindow:
-        return _window(window, items[window.item], audio_sha256[window.item], store)
+        item = items[window.item]
+        return _window(window, item, audio_sha256[item.id], store, context.suite.audio_path(item))
 
     for number, batch in enumerate(plan.batches()):
         name = f"batch:{number}"
@@ -144,26 +151,32 @@ def _timed_batch(
     clock: Clock,
 ) -> tuple[list[WindowOutcome], dict[str, Any]]:
     decode_before = clock.seconds.get("decode", 0.0)
-    outcomes, features, inference = recognize_planned(batch, read, recognizer)
-    clock.add("features", features)
-    clock.add("inference", inference)
+    outcome = recognize_planned(batch, read, recognizer)
+    clock.add("features", outcome.features_seconds)
+    # A program's own inference lies within its wall time.
+    clock.add("inference", outcome.program_seconds or outcome.inference_seconds or 0.0)
     note = {
         "decode_seconds": clock.seconds.get("decode", 0.0) - decode_before,
-        "features_seconds": features,
-        "inference_seconds": inference,
+        "features_seconds": outcome.features_seconds,
     }
-    return outcomes, note
+    if outcome.inference_seconds is not None:
+        note["inference_seconds"] = outcome.inference_seconds
+    if outcome.program_seconds is not None:
+        note["program_seconds"] = outcome.program_seconds
+        note["program_load_seconds"] = sum(_load_seconds(window) for window in outcome.windows)
+    return list(outcome.windows), note
+
+
+def _load_seconds(outcome: WindowOutcome) -> float:
+    return 0.0 if outcome.transcript is None else outcome.transcript.load_seconds or 0.0
 
 
 def recognize_planned(
     batch: tuple[PlannedWindow, ...],
     read: Callable[[PlannedWindow], AudioWindow],
     recognizer: Recognizer,
-) -> tuple[list[WindowOutcome], float, float]:
-    """Read and recognize one batch; return outcomes in its order, feature and inference seconds.
-
-    A window that can no longer be read fails alone.
-    """
+) -> BatchOutcome:
+    """Read and recognize one batch. A window that can no longer be read fails alone."""
     outcomes: dict[int, WindowOutcome] = {}
     windows: dict[int, AudioWindow] = {}
     for position, planned in enumerate(batch):
@@ -171,19 +184,19 @@ def recognize_planned(
             windows[position] = read(planned)
         except ItemFailedError as error:
             outcomes[position] = WindowOutcome(None, error.kind, error.detail, 0.0)
-    features = inference = 0.0
-    if windows:
-        found, features, inference = recognize_batch(recognizer, list(windows.values()))
-        outcomes.update(zip(windows, found, strict=True))
-    return [outcomes[position] for position in range(len(batch))], features, inference
+    found = recognize_batch(recognizer, list(windows.values())) if windows else BatchOutcome(())
+    outcomes.update(zip(windows, found.windows, strict=True))
+    return dataclasses.replace(found, windows=tuple(outcomes[position] for position in range(len(batch))))
 
 
-def _window(planned: PlannedWindow, item: Item, audio_sha256: str | None, store: AudioStore) -> AudioWindow:
+def _window(
+    planned: PlannedWindow, item: Item, audio_sha256: str | None, store: AudioStore, file: Path
+) -> AudioWindow:
     audio = store.get(item)
     if audio.sha256 != audio_sha256:
         detail = "the recording changed since the batch plan was made"
         raise ItemFailedError(FailureKind.AUDIO_UNDECODABLE, detail)
-    return AudioWindow(audio.samples[planned.start : planned.end], whisper_code(item.language))
+    return AudioWindow(audio.samples[planned.start : planned.end], whisper_code(item.language), file)
 
 
 def _failed(batch: tuple[PlannedWindow, ...], outcomes: list[WindowOutcome]) -> list[FailedItem]:

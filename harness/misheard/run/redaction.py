@@ -17,6 +17,10 @@ def public_config(config: RunConfig) -> dict[str, Any]:
     recognizer, model = data["recognizer"], data["language_model"]
     if recognizer["kind"] == "fake":
         recognizer["transcripts"] = _hidden(recognizer["transcripts"])
+    if recognizer["kind"] == "command":
+        recognizer["env"] = _hidden(recognizer["env"], keep_names=True)
+        for name in ("command", "cpu_arguments", "version_command"):
+            recognizer[name] = _without_secrets(recognizer[name])
     if model is not None and model["kind"] == "fake":
         model["answers"], model["failures"] = _hidden(model["answers"]), _renamed(model["failures"])
         model["default"] = None if model["default"] is None else _hash(model["default"])

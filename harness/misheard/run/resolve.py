@@ -5,9 +5,10 @@ from pathlib import Path
 from misheard.config import RunConfig
 from misheard.errors import InputError
 from misheard.models import download_snapshot, resolve_model
+from misheard.recognizers.locate import resolve_command
 from misheard.recognizers.settings import (
+    CommandSettings,
     CTranslate2Settings,
-    FakeRecognizerSettings,
     ImportedRecognizerSettings,
     LocalRecognizerSettings,
     RecognizerSettings,
@@ -25,6 +26,8 @@ def resolve_config(config: RunConfig, base: Path) -> RunConfig:
     if isinstance(recognizer, CTranslate2Settings):
         path = resolve_model("recognizer.model", recognizer.model, recognizer.revision, base)
         recognizer = recognizer.model_copy(update={"model": path})
+    if isinstance(recognizer, CommandSettings):
+        recognizer = resolve_command(recognizer, base)
     model = config.language_model
     if model is not None and model.kind in ("embedded", "vllm"):
         path = resolve_model("language_model.model", model.model, model.revision, base)
@@ -44,7 +47,7 @@ def local_recognizer(settings: RecognizerSettings) -> LocalRecognizerSettings:
         raise InputError(
             "recognizer.kind: imported outputs cannot be run again; see misheard import and misheard score"
         )
-    if isinstance(settings, FakeRecognizerSettings) or Path(settings.model).is_dir():
+    if not isinstance(settings, CTranslate2Settings) or Path(settings.model).is_dir():
         return settings
     revision = settings.revision or ""
     folder = download_snapshot("recognizer.model", settings.model, revision, _WHISPER_FILES)

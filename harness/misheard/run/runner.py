@@ -8,8 +8,9 @@ from typing import Any
 
 import misheard
 from misheard.config import RunConfig
-from misheard.errors import NotComparableError
+from misheard.errors import InputError, NotComparableError
 from misheard.metrics.base import Arm
+from misheard.recognizers.settings import CommandSettings
 from misheard.run.answering import PHASES, answer_suite, checked_model
 from misheard.run.context import RunContext, RunOptions
 from misheard.run.directory import RunDirectory, read_suite, write_suite
@@ -46,6 +47,16 @@ def load_run_suite(path: Path, limit: int | None) -> Suite:
     return suite if limit is None else dataclasses.replace(suite, items=suite.items[:limit])
 
 
+def check_size(config: RunConfig, suite: Suite) -> None:
+    """Check that the recognizer takes a suite of this size. Raises InputError."""
+    recognizer = config.recognizer
+    if isinstance(recognizer, CommandSettings) and len(suite.items) > recognizer.max_items:
+        raise InputError(
+            f"the suite has {len(suite.items)} items, more than the {recognizer.max_items} of "
+            "recognizer.max_items, and each starts a process; raise it with --max-items, or cut with --limit"
+        )
+
+
 def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock) -> Scored:
     """Run a resolved config to its report.
 
@@ -55,6 +66,7 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     scoring_settings(config)
     prompt = load_prompt(config.respond.prompt)
     suite = load_run_suite(options.suite, options.limit)
+    check_size(config, suite)
     directory = RunDirectory.create(options.out, resume=options.resume)
     with contextlib.closing(directory):
         state = _begin(config, options, suite, directory)

@@ -17,18 +17,26 @@ _ARM_SECONDS = {
     Arm.CONTROL: "control_llm_seconds",
 }
 
+_RECOGNIZE = ("load", "warm_up", "plan", "decode", "features", "inference", "program", "program_load")
+
 
 def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[Batch]) -> dict[str, Any]:
     """Return seconds per phase and real-time factors; what the journal says nothing about is None.
 
     `rtf_inference` is recognizer inference over audio; `rtf_end_to_end` is decoding, features, inference and
     the audio arm's language model over audio. Both weigh by duration, leave model loading and the golden
-    arms out, and are None without audio. The length of audio is the files' metadata's.
+    arms out, and are None without audio. The length of audio is the files' metadata's; recordings that failed
+    count in no factor. `program_seconds` is the wall time of a recognizer's programs,
+    loading and failed ones included; where a program does not tell its inference apart, that is None.
     """
-    recognized = _sums(recognize, ("load", "warm_up", "plan", "decode", "features", "inference"))
+    batches = list(recognize)
+    recognized = _sums(batches, _RECOGNIZE)
+    if any(_hides_inference(batch) for batch in batches):
+        recognized["inference"] = None
     answers = list(respond)
     answered, language_model = _answered(answers), _sums(answers, ("load", "warm_up"))
     audio = sum(item.seconds for item in plan.items if item.seconds is not None and item.failure is None)
+    heard = audio - _failed_seconds(plan, batches)
     pipeline = _sum(recognized["decode"], recognized["features"], recognized["inference"])
     if pipeline is not None and answered["llm_seconds"] is not None:
         pipeline += answered["llm_seconds"]
@@ -40,12 +48,25 @@ def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[
         "decode_seconds": recognized["decode"],
         "features_seconds": recognized["features"],
         "inference_seconds": recognized["inference"],
+        "program_seconds": recognized["program"],
+        "program_load_seconds": recognized["program_load"],
         "language_model_load_seconds": language_model["load"],
         "language_model_warm_up_seconds": language_model["warm_up"],
         **answered,
-        "rtf_inference": _ratio(recognized["inference"], audio),
-        "rtf_end_to_end": _ratio(pipeline, audio),
+        "rtf_inference": _ratio(recognized["inference"], heard),
+        "rtf_end_to_end": _ratio(pipeline, heard),
     }
+
+
+def _hides_inference(batch: Batch) -> bool:
+    """Whether something was recognized in a time that the batch does not tell."""
+    return "inference_seconds" not in batch.note and any(row.get("failure") is None for row in batch.rows)
+
+
+def _failed_seconds(plan: Plan, batches: Iterable[Batch]) -> float:
+    """Return the length of the recordings that were planned, and failed when they were recognized."""
+    failed = {row["item"] for batch in batches for row in batch.rows if row.get("failure") is not None}
+    return sum(item.seconds for item in plan.items if item.id in failed and item.seconds is not None)
 
 
 def _sums(batches: Iterable[Batch], names: Sequence[str]) -> dict[str, float | None]:

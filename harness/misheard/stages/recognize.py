@@ -1,11 +1,17 @@
 """The recognize stage: one planned batch of windows in, journal rows out; windows joined to transcripts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from misheard.failures import FailureKind, ItemFailedError
-from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, Recognizer, WindowTranscript
+from misheard.recognizers.protocol import (
+    AudioWindow,
+    RecognizedBatch,
+    Recognizer,
+    WindowFailed,
+    WindowTranscript,
+)
 
 REPETITION_COMPRESSION_RATIO = 2.4
 """Above it a text repeats itself: the threshold of Whisper's reference decoder."""
@@ -19,12 +25,16 @@ _UNSPACED_LANGUAGES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
 
 @dataclass(frozen=True, slots=True)
 class WindowOutcome:
-    """What became of one window: a transcript, or why there is none; and its share of the inference time."""
+    """What became of one window: a transcript, or why there is none; and its share of the time.
+
+    `stderr` is what a program that failed said last. It may hold text, and is for the journal alone.
+    """
 
     transcript: WindowTranscript | None
     failure_kind: FailureKind | None
     failure_detail: str
     seconds: float
+    stderr: str | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the outcome as JSON values for the journal."""
@@ -32,6 +42,7 @@ class WindowOutcome:
             "transcript": None if self.transcript is None else asdict(self.transcript),
             "failure": None if self.failure_kind is None else [str(self.failure_kind), self.failure_detail],
             "seconds": self.seconds,
+            **({} if self.stderr is None else {"stderr": self.stderr}),
         }
 
     @classmethod
@@ -42,10 +53,18 @@ class WindowOutcome:
         return cls(transcript, None if kind is None else FailureKind(kind), detail, row["seconds"])
 
 
-def recognize_batch(
-    recognizer: Recognizer, batch: Sequence[AudioWindow]
-) -> tuple[list[WindowOutcome], float, float]:
-    """Recognize one batch; return outcomes in its order, feature seconds and inference seconds.
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """Outcomes in the order of the batch, and where the time went, as in RecognizedBatch."""
+
+    windows: tuple[WindowOutcome, ...]
+    features_seconds: float = 0.0
+    inference_seconds: float | None = 0.0
+    program_seconds: float | None = None
+
+
+def recognize_batch(recognizer: Recognizer, batch: Sequence[AudioWindow]) -> BatchOutcome:
+    """Recognize one batch.
 
     Where the batch fails as a whole, each window is tried alone, so that one bad recording fails alone.
     """
@@ -53,16 +72,37 @@ def recognize_batch(
         result = recognizer.recognize(batch)
     except ItemFailedError as error:
         if len(batch) == 1:
-            return [WindowOutcome(None, error.kind, error.detail, 0.0)], 0.0, 0.0
+            return BatchOutcome((WindowOutcome(None, error.kind, error.detail, 0.0),))
         single = [recognize_batch(recognizer, [window]) for window in batch]
-        outcomes = [outcome for part in single for outcome in part[0]]
-        return outcomes, sum(part[1] for part in single), sum(part[2] for part in single)
-    return _outcomes(result), result.features_seconds, result.inference_seconds
+        return BatchOutcome(
+            tuple(outcome for part in single for outcome in part.windows),
+            sum(part.features_seconds for part in single),
+            _sum(part.inference_seconds for part in single),
+            _sum(part.program_seconds for part in single),
+        )
+    return BatchOutcome(
+        _outcomes(result), result.features_seconds, result.inference_seconds, result.program_seconds
+    )
 
 
-def _outcomes(result: RecognizedBatch) -> list[WindowOutcome]:
-    share = (result.features_seconds + result.inference_seconds) / max(1, len(result.windows))
-    return [WindowOutcome(window, None, "", share) for window in result.windows]
+def _sum(parts: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for part in parts:
+        if part is None:
+            return None
+        total += part
+    return total
+
+
+def _outcomes(result: RecognizedBatch) -> tuple[WindowOutcome, ...]:
+    share = (result.features_seconds + (result.inference_seconds or 0.0)) / max(1, len(result.windows))
+    return tuple(_outcome(window, share) for window in result.windows)
+
+
+def _outcome(window: WindowTranscript | WindowFailed, share: float) -> WindowOutcome:
+    if isinstance(window, WindowFailed):
+        return WindowOutcome(None, window.kind, window.detail, window.seconds, window.stderr)
+    return WindowOutcome(window, None, "", share if window.wall_seconds is None else window.wall_seconds)
 
 
 def join_windows(texts: Sequence[str], language: str | None) -> str:
