@@ -11,13 +11,22 @@ is the low 32 bits of word d // 2 for even d, the high 32 bits for odd d. The mu
 floor or ceil of 2**32 / units of the 2**32 halves, so a unit's probability is off by at most one part in
 2**32 / units: below 0.03 % for a million units, far below the bootstrap's own noise.
 
-A sum adds the drawn rows in draw order, starting from 0. That fixes the result to the bit for fractional
-columns too, and both implementations do it: numpy for small inputs, so that a small report never pays for
-importing numba, and a compiled parallel loop (`resampling_parallel`) for large ones.
+Sums of integer columns are exact. A sum of a fractional column adds the drawn rows in draw order, starting
+from 0, which fixes it to the bit. Both implementations do the same: numpy for small inputs, so that a small
+report never pays for importing numba, and compiled parallel loops (`resampling_parallel`) for large ones.
+
+Where at least 2**14 units have integer columns only and few distinct rows, the samples are made of counts per
+distinct row, from the same words in another way: see `resampling_groups`.
 """
+
+import sys
 
 import numpy as np
 import numpy.typing as npt
+
+from misheard_kernels.loading import compiled_pays
+from misheard_kernels.resampling_groups import group_units
+from misheard_kernels.resampling_packing import IntArray, PackedColumns, pack_columns, split_columns
 
 FloatArray = npt.NDArray[np.float64]
 UintArray = npt.NDArray[np.uint64]
@@ -28,46 +37,69 @@ MIX_2 = 0x94D049BB133111EB
 MASK_32 = 0xFFFFFFFF
 
 MAX_UNITS = 2**24
-NUMPY_MAX_WORK = 150_000_000
-"""Up to this much work numpy is quicker than importing numba and loading the compiled loop. Measured: a draw
-costs about as much as eight additions."""
 
+_COMPILED = "misheard_kernels.resampling_parallel"
 _CHUNK_ELEMENTS = 1 << 17
 
 
 def resample_sums(totals: FloatArray, resamples: int, seed: int) -> FloatArray:
     """Return the column sums of `resamples` samples of units drawn with replacement.
 
+    All columns of one call see the same samples. A sample depends on the seed, its number and G, and for
+    columns that `resampling_groups` takes on the rows as well: those that are summed in another call then
+    see other samples.
+
     Args:
         totals: float64[G, K], the sums of each unit; 1 <= G <= 2**24.
         resamples: how many samples R of G draws each.
-        seed: 0 <= seed < 2**64. The draws depend on seed and G alone, so that columns summed in one call or
-            in several see the same samples.
+        seed: 0 <= seed < 2**64.
 
     Returns:
         float64[R, K], in resample order.
     """
     totals = np.ascontiguousarray(totals, dtype=np.float64)
     _check(totals, resamples, seed)
-    units, columns = totals.shape
-    if resamples * units * (columns + 8) <= NUMPY_MAX_WORK:
-        return resample_sums_numpy(totals, resamples, seed)
-    from misheard_kernels.resampling_parallel import resample_sums_parallel
+    columns = split_columns(totals)
+    groups = None if columns.fractional.size else group_units(columns.values)
+    if groups is not None:
+        from misheard_kernels.resampling_parallel import group_sums
 
-    return resample_sums_parallel(totals, resamples, seed)
+        return columns.join(group_sums(groups, resamples, seed), np.empty((resamples, 0)))
+    packed = pack_columns(columns.values)
+    if _COMPILED in sys.modules or compiled_pays(_numpy_seconds(packed, columns.fractional, resamples)):
+        from misheard_kernels.resampling_parallel import unit_sums
+
+        return columns.join(*unit_sums(packed, columns.fractional, resamples, seed))
+    return columns.join(*unit_sums_numpy(packed, columns.fractional, resamples, seed))
 
 
-def resample_sums_numpy(totals: FloatArray, resamples: int, seed: int) -> FloatArray:
-    """Return what `resample_sums` returns, with numpy alone."""
-    units, columns = totals.shape
-    out = np.zeros((resamples, columns))
-    chunk = max(1, _CHUNK_ELEMENTS // max(columns, units, 1))
+def _numpy_seconds(packed: PackedColumns, fractional: FloatArray, resamples: int) -> float:
+    """Return about how long `unit_sums_numpy` takes. Measured."""
+    units, columns = fractional.shape
+    nanoseconds = 4.0 + 1.5 * len(packed.words) + (20.0 + 0.5 * columns if columns else 0.0)
+    return float(resamples * units * nanoseconds * 1e-9)
+
+
+def unit_sums_numpy(
+    packed: PackedColumns, fractional: FloatArray, resamples: int, seed: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the sums over R samples of packed columns, int64[R, I], and of float64[G, F], float64[R, F]."""
+    units, columns = fractional.shape
+    whole = np.zeros((len(packed.word), resamples), dtype=np.int64)
+    sums = np.zeros((resamples, columns))
+    chunk = max(1, _CHUNK_ELEMENTS // max(columns, units))
     for start in range(0, resamples, chunk):
         stop = min(resamples, start + chunk)
         indices = draw_indices(units, start, stop, seed)
-        for draw in range(units):
-            out[start:stop] += totals[indices[draw]]
-    return out
+        for first in range(0, units, packed.block):
+            drawn = indices[first : first + packed.block]
+            if packed.words.size:
+                words = np.stack([word[drawn].sum(axis=0) for word in packed.words])
+                whole[:, start:stop] += packed.take_apart(words)
+        if columns:
+            for draw in range(units):
+                sums[start:stop] += fractional[indices[draw]]
+    return whole.T, sums
 
 
 def draw_indices(units: int, start: int, stop: int, seed: int) -> npt.NDArray[np.intp]:
