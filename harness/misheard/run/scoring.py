@@ -16,7 +16,7 @@ from misheard.metrics.table import CountTable
 from misheard.report.build import build_report
 from misheard.report.files import write_report_files
 from misheard.run.directory import RunDirectory, read_suite
-from misheard.run.journal import read_batches
+from misheard.run.journal import Batch, read_batches
 from misheard.run.outputs import Outputs, Recognized, read_outputs, read_recognized
 from misheard.run.plan import Plan, check_plan, read_plan
 from misheard.run.timings import summarise_timings
@@ -32,6 +32,35 @@ class Scored:
     report: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class CountedRun:
+    """The counts of a run's journal, with what they were made from and how.
+
+    Attributes:
+        run: `run.json`.
+        config: as changed for this scoring.
+        suite, plan, respond: what the directory holds.
+        table: the counts.
+        families: what made them.
+        scorer: how, with its fingerprint.
+    """
+
+    run: dict[str, Any]
+    config: RunConfig
+    suite: Suite
+    plan: Plan
+    respond: list[Batch]
+    table: CountTable
+    families: tuple[Family, ...]
+    scorer: dict[str, Any]
+
+    @property
+    def suite_description(self) -> dict[str, Any]:
+        """Who the suite is, without where it lay."""
+        known = {key: value for key, value in self.run["suite"].items() if key != "path"}
+        return {**known, "gate_axes": list(self.suite.gate_axes)}
+
+
 def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     """Score what the journal holds and replace the report files.
 
@@ -39,6 +68,27 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     scoring; the report says how it was scored. Raises IncompleteRunError where an item or an arm has not been
     run yet, ConfigError for an override that cannot be.
     """
+    counted = count_journal(directory, overrides)
+    table, active, suite, config = counted.table, counted.families, counted.suite, counted.config
+    report = build_report(
+        table,
+        active,
+        suite=counted.suite_description,
+        system=counted.run["system"],
+        scorer=counted.scorer,
+        run={"language_model": config.language_model is not None},
+        timings=summarise_timings(counted.plan, read_batches(directory.recognize), counted.respond),
+        axes=suite.axes,
+        primary_metrics=suite.primary_metrics,
+        resamples=config.scoring.resamples,
+        seed=config.scoring.seed,
+    )
+    write_report_files(directory.root, table, active, report)
+    return Scored(table, active, report)
+
+
+def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> CountedRun:
+    """Count what the journal holds, and write nothing; see `score_run`."""
     run = directory.read_run()
     config = parse_config(str(directory.run_json), run["config"], overrides)
     suite, plan = read_suite(directory.suite), read_plan(directory.plan)
@@ -66,24 +116,8 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
     )
     scorer = scorer_description(settings, suite.abstentions, content)
     scorer["on_failure"] = policy
-    report = build_report(
-        table,
-        active,
-        suite={
-            **{key: value for key, value in run["suite"].items() if key != "path"},
-            "gate_axes": list(suite.gate_axes),
-        },
-        system=run["system"],
-        scorer={**scorer, "sha256": sha256_json(scorer)},
-        run={"language_model": config.language_model is not None},
-        timings=summarise_timings(plan, read_batches(directory.recognize), respond),
-        axes=suite.axes,
-        primary_metrics=suite.primary_metrics,
-        resamples=config.scoring.resamples,
-        seed=config.scoring.seed,
-    )
-    write_report_files(directory.root, table, active, report)
-    return Scored(table, active, report)
+    scorer = {**scorer, "sha256": sha256_json(scorer)}
+    return CountedRun(run, config, suite, plan, respond, table, active, scorer)
 
 
 def scoring_settings(config: RunConfig) -> ScoringSettings:
