@@ -5,7 +5,12 @@ from typing import Annotated
 
 import typer
 
+from misheard.commands.suite_diff import diff
+from misheard.commands.suite_lock import lock
 from misheard.commands.suite_mix import mix
+from misheard.commands.suite_open import open_holdout
+from misheard.commands.suite_rotate import rotate
+from misheard.commands.suite_split import split
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
 
@@ -27,3 +32,8 @@ def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml
 
 
 suite_app.command()(mix)
+suite_app.command()(split)
+suite_app.command()(rotate)
+suite_app.command("open")(open_holdout)
+suite_app.command()(lock)
+suite_app.command()(diff)

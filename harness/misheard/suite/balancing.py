@@ -1,7 +1,8 @@
 """Choosing units so that every stratum gives the same share of its items: a seeded local search.
 
-Whole sessions rarely divide evenly. The search starts from a seeded random choice of about the right size and
-moves, adds, removes and exchanges units while that brings the counts per stratum nearer to their targets.
+Whole sessions rarely divide evenly. Each search starts from a seeded random choice of about the right size
+and adds, removes and exchanges units while that brings the counts per stratum nearer to their targets. The
+best of several searches counts: one alone can end where only exchanging several units at once would help.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 _MAX_SWEEPS = 200
+_MOST_STARTS, _LEAST_STARTS, _UNITS_TO_LOOK_AT = 64, 2, 20_000
 _OUT_OF_BOUNDS = 1e6
 """What an item above or below the bounds costs, against about 1 for a stratum that misses by its target."""
 
@@ -53,16 +55,29 @@ def choose_units(
         np.array([counts[name] for name in order], dtype=np.int64), axis=0, return_inverse=True
     )
     kinds = kinds.reshape(-1)
-    search = _Search(vectors, np.bincount(kinds, minlength=len(vectors)), target)
-    search.fill(kinds)
-    search.improve(list(dict.fromkeys(kinds.tolist())))
-    left = search.chosen.copy()
+    available = np.bincount(kinds, minlength=len(vectors))
+    starts = min(_MOST_STARTS, max(_LEAST_STARTS, _UNITS_TO_LOOK_AT // len(order)))
+    best = min(
+        (
+            _searched(vectors, available, target, np.roll(kinds, start * len(order) // starts))
+            for start in range(starts)
+        ),
+        key=_Search.cost,
+    )
+    left = best.chosen.copy()
     chosen = []
     for name, kind in zip(order, kinds.tolist(), strict=True):
         if left[kind]:
             left[kind] -= 1
             chosen.append(name)
     return tuple(chosen)
+
+
+def _searched(vectors: IntArray, available: IntArray, target: Target, kinds: IntArray) -> "_Search":
+    search = _Search(vectors, available, target)
+    search.fill(kinds)
+    search.improve(list(dict.fromkeys(kinds.tolist())))
+    return search
 
 
 class _Search:
@@ -75,9 +90,12 @@ class _Search:
         self._weights = 1.0 / np.maximum(target.items, 0.5)
 
     def fill(self, kinds: IntArray) -> None:
-        """Take units in order while they fit into the target."""
-        for kind in kinds.tolist():
-            if self._sums[0] + self._vectors[kind, 0] <= self._target.items[0]:
+        """Take units in order while that brings the number of items nearer to its target."""
+        wished, highest = float(self._target.items[0]), self._target.highest
+        items = 0
+        for kind, size in zip(kinds.tolist(), self._vectors[kinds, 0].tolist(), strict=True):
+            if abs(items + size - wished) < abs(items - wished) and items + size <= highest:
+                items += size
                 self._move(kind, 1)
 
     def improve(self, order: Sequence[int]) -> None:
@@ -85,6 +103,10 @@ class _Search:
         for _ in range(_MAX_SWEEPS):
             if not any([self._try_add(), *(self._try_release(kind) for kind in order)]):
                 return
+
+    def cost(self) -> float:
+        """Return how far the choice is from the target."""
+        return float(self._cost(self._sums[None])[0])
 
     def _try_add(self) -> bool:
         free = np.flatnonzero(self.chosen < self._available)
@@ -106,7 +128,7 @@ class _Search:
             return False
         costs = self._cost(sums)
         best = int(np.argmin(costs))
-        if costs[best] >= self._cost(self._sums[None])[0]:
+        if costs[best] >= self.cost():
             return False
         if released >= 0:
             self._move(released, -1)

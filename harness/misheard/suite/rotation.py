@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from misheard.errors import InputError
-from misheard.suite.balancing import Target, choose_units
+from misheard.suite.balancing import FloatArray, Target, choose_units
 from misheard.suite.items import Item
 from misheard.suite.selection import SetName
 from misheard.suite.split import Split, Unit
@@ -44,7 +44,7 @@ def rotate(
     strata = strata_of(items, axes)
     rolling = _units(split, SetName.ROLLING)
     number = split.rotation + 1
-    target = Target(strata.totals(rolling) * share, 1.0, strata.totals(rolling)[0])
+    target = _exactly(strata.totals(rolling) * share)
     retired = choose_units({u: strata.counts[u] for u in rolling}, target, seed, f"retire:{number}")
     if not retired:
         raise InputError("the rolling set has no items to replace")
@@ -79,10 +79,15 @@ def _entering(
         )
     return choose_units(
         {unit: strata.counts[unit] for unit in pool},
-        Target(lost, 1.0, have),
+        _exactly(lost),
         seed,
         f"enter:{split.rotation + 1}",
     )
+
+
+def _exactly(items: FloatArray) -> Target:
+    """Return a target whose number of items comes before its strata."""
+    return Target(items, items[0], items[0])
 
 
 def _units(split: Split, name: SetName) -> Iterable[str]:

@@ -22,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 def read_json(path: Path, problems: Problems) -> Any:
     """Return the value of a JSON file; None, with the problem noted, where there is none."""
     raw = _read_bounded(path, MAX_JSON_BYTES, problems)
-    return None if raw is None else _parse_json(raw.removeprefix(_BOM), path.name, problems)
+    return None if raw is None else parse_json(raw.removeprefix(_BOM), path.name, problems)
 
 
 def read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
@@ -47,7 +47,7 @@ def read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]
                     return
                 line = line.removeprefix(_BOM) if number == 1 else line
                 if line.strip():
-                    value = _parse_json(line, where, problems)
+                    value = parse_json(line, where, problems)
                     if value is not None:
                         yield where, value
     except OSError as error:
@@ -95,7 +95,8 @@ class _RefusedValueError(ValueError):
     """JSON that Python would read, but a manifest may not hold."""
 
 
-def _parse_json(raw: bytes, where: str, problems: Problems) -> Any:
+def parse_json(raw: bytes, where: str, problems: Problems) -> Any:
+    """Return the value of JSON in UTF-8, no key twice, no NaN; None, with the problem noted, for others."""
     text = _decode(raw, where, problems)
     if text is None:
         return None

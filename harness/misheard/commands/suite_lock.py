@@ -1,0 +1,23 @@
+"""`misheard suite lock`."""
+
+import typer
+
+from misheard.commands.suite_split import SuitePath
+
+
+def lock(suite: SuitePath) -> None:
+    """Write the fingerprints of all items, the header and the sets beside the manifest, and say what changed.
+
+    misheard run refuses a suite that was edited since; items may be added.
+    """
+    from misheard.commands.suite_diff import print_changes
+    from misheard.suite.changes import changes_between
+    from misheard.suite.lock import make_lock, read_lock, write_lock
+    from misheard.suite.sidecars import is_there, sidecars
+
+    path = sidecars(suite).lock
+    made = make_lock(suite)
+    if is_there(path):
+        print_changes(changes_between(read_lock(path), made))
+    write_lock(path, made)
+    typer.echo(f"{len(made.items)} items locked: {path} ({made.sha256()[:12]})")
