@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from misheard.commands.suite_diff import diff
+from misheard.commands.suite_import import import_source
 from misheard.commands.suite_lock import lock
 from misheard.commands.suite_mix import mix
 from misheard.commands.suite_open import open_holdout
@@ -31,6 +32,7 @@ def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml
     )
 
 
+suite_app.command("import")(import_source)
 suite_app.command()(mix)
 suite_app.command()(split)
 suite_app.command()(rotate)
