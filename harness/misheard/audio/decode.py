@@ -13,6 +13,7 @@ in the last bits too: the sha256 of the file's bytes. What turns the samples int
 
 import hashlib
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
@@ -89,12 +90,17 @@ def probe(path: Path) -> AudioInfo:
         return reader.info(frames)
 
 
-def check(path: Path) -> CheckedAudio:
-    """Decode a recording to its end without keeping it. Raises ItemFailedError."""
+def check(path: Path, watch: Callable[[FloatArray], None] | None = None) -> CheckedAudio:
+    """Decode a recording to its end without keeping it. Raises ItemFailedError.
+
+    `watch` is called with every block of samples, float32[n, channels].
+    """
     with open_audio(path) as reader:
         fingerprint = _Fingerprint(reader)
         for block in reader.blocks():
             fingerprint.add(block)
+            if watch is not None:
+                watch(block)
         return CheckedAudio(reader.info(fingerprint.frames), fingerprint.sha256(path))
 
 
