@@ -4,9 +4,13 @@ from typing import Annotated
 
 import typer
 
+from misheard.commands.baseline import baseline_app
+from misheard.commands.clips import clips
 from misheard.commands.compare import compare
 from misheard.commands.doctor import doctor
+from misheard.commands.gate import gate
 from misheard.commands.import_outputs import import_outputs
+from misheard.commands.power import power
 from misheard.commands.report import report
 from misheard.commands.run import run
 from misheard.commands.score import score
@@ -45,6 +49,10 @@ app.command(
 )(score)
 app.command("import")(import_outputs)
 app.command()(report)
+app.command()(clips)
 app.command()(compare)
+app.command()(power)
+app.command()(gate)
 app.command()(doctor)
+app.add_typer(baseline_app, name="baseline")
 app.add_typer(suite_app, name="suite")

@@ -38,23 +38,45 @@ def matrix_csv(report: Document) -> str:
     return _table(
         MATRIX_COLUMNS,
         (
-            (
-                safe_text(cell["axis"]),
-                safe_text(cell["value"] or ""),
-                estimate["family"],
-                estimate["metric"],
-                estimate["arm"],
-                estimate["value"],
-                *(rate_interval(estimate["metric"], estimate) or (None, None)),
-                estimate["n"],
-                estimate["units"],
-                estimate["failed"],
-                estimate["reason"],
-                " ".join(estimate["flags"]),
-            )
+            (safe_text(cell["axis"]), safe_text(cell["value"] or ""), *_estimate_fields(estimate))
             for cell in report["matrix"]
             for estimate in cell["estimates"]
         ),
+    )
+
+
+def selection_csv(matrix: Document) -> str:
+    """Return a matrix by several axes (see `misheard.report.selection`), with a column per axis.
+
+    Without axes to combine it has the columns of `matrix_csv`. An empty value stands for items without one.
+    """
+    if not matrix["by"]:
+        return matrix_csv(matrix)
+    return _table(
+        (*(f"condition.{axis}" for axis in matrix["by"]), *MATRIX_COLUMNS[2:]),
+        (
+            (
+                *(safe_text(cell["conditions"][axis] or "") for axis in matrix["by"]),
+                *_estimate_fields(estimate),
+            )
+            for cell in matrix["matrix"]
+            for estimate in cell["estimates"]
+        ),
+    )
+
+
+def _estimate_fields(estimate: Document) -> tuple[object, ...]:
+    return (
+        estimate["family"],
+        estimate["metric"],
+        estimate["arm"],
+        estimate["value"],
+        *(rate_interval(estimate["metric"], estimate) or (None, None)),
+        estimate["n"],
+        estimate["units"],
+        estimate["failed"],
+        estimate["reason"],
+        " ".join(estimate["flags"]),
     )
 
 

@@ -77,7 +77,7 @@ def _loss(report: Document, metric: str, difference: Document, noun: str) -> str
 
 
 def _power(metric: str, difference: Document) -> str:
-    smallest = difference.get("smallest_detectable")
+    smallest = difference["smallest_detectable"]
     return "" if smallest is None else f"; this suite can show {_amount(metric, smallest)} at 80% power"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
-from misheard.report import terminal_comparison, terminal_report
+from misheard.report import terminal_comparison, terminal_power, terminal_report, terminal_selection
 from misheard.report.labels import ASCII, UNICODE, Marks
 from misheard.report.values import Document
 
@@ -50,3 +50,13 @@ def render_report(report: Document) -> Sized:
 def render_comparison(comparison: Document) -> Sized:
     """Return a comparison (see `misheard.report.comparison.build_comparison`) for a rich console."""
     return Sized(lambda width, marks: terminal_comparison.blocks(comparison, width, marks))
+
+
+def render_selection(matrix: Document) -> Sized:
+    """Return a matrix of chosen items (see `misheard.report.selection.build_matrix`) for a rich console."""
+    return Sized(lambda width, marks: terminal_selection.blocks(matrix, width, marks))
+
+
+def render_power(plan: Document) -> Sized:
+    """Return what a pilot says about sizes (see `misheard.report.power.build_power`) for a rich console."""
+    return Sized(lambda width, marks: terminal_power.blocks(plan, width, marks))

@@ -24,16 +24,26 @@ from misheard.report.values import Document
 _CellName = tuple[str, str | None]
 
 
-def matrix_block(report: Document, width: int, marks: Marks) -> RenderableType:
-    """Return the metrics of the audio arm by condition, a column per set of items."""
+def matrix_block(
+    report: Document, width: int, marks: Marks, title: str = "By condition", *, all_metrics: bool = False
+) -> RenderableType:
+    """Return the metrics of the audio arm by condition, a column per set of items.
+
+    Args:
+        report: a report, or a matrix of chosen items (see `misheard.report.selection`).
+        width: of a line.
+        marks: signs.
+        title: of the block.
+        all_metrics: whether metrics that only break others down have rows too.
+    """
     groups = same_items(report["matrix"])
     columns = cell_columns(report, groups)
-    rows = list(_matrix_rows(report, groups, marks))
+    rows = list(_matrix_rows(report, groups, marks, all_metrics=all_metrics))
     note = "audio arm; interval below"
     if has_worst_cell(report):
         note += f"; {marks.worst} worst cell of a row"
     return Group(
-        heading("By condition", note, width),
+        heading(title, note, width),
         *spaced(cell_tables(columns, rows, width, marks.missing)),
     )
 
@@ -55,10 +65,11 @@ def same_items(cells: Sequence[Document]) -> list[list[Document]]:
 
 
 def names(cells: Sequence[Document]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the axes of cells and their values, as headings show them."""
+    """Return the axes of cells and their values, as headings show them; those of a combination one by one."""
+    pairs = [pair for cell in cells for pair in cell.get("conditions", {cell["axis"]: cell["value"]}).items()]
     return (
-        tuple(plain(cell["axis"]) for cell in cells),
-        tuple("(none)" if cell["value"] is None else plain(cell["value"]) for cell in cells),
+        tuple(plain(axis) for axis, _ in pairs),
+        tuple("(none)" if value is None else plain(value) for _, value in pairs),
     )
 
 
@@ -76,10 +87,12 @@ def _column(cells: Sequence[Document], noun: str) -> Column:
     return Column(*names(cells), sizes)
 
 
-def _matrix_rows(report: Document, groups: Sequence[Sequence[Document]], marks: Marks) -> Iterator[Row]:
+def _matrix_rows(
+    report: Document, groups: Sequence[Sequence[Document]], marks: Marks, *, all_metrics: bool
+) -> Iterator[Row]:
     worst = _worst_names(report)
     title: tuple[str, tuple[str, ...]] | None = None
-    for metric in _shown_metrics(report):
+    for metric in _shown_metrics(report, all_metrics=all_metrics):
         name = metric["metric"]
         estimates = [_find(cells[0], metric) for cells in groups]
         if all(estimate is None or _has_nothing(estimate) for estimate in estimates):
@@ -123,12 +136,12 @@ def _cell_names(cells: Sequence[Document]) -> set[_CellName]:
     return {(cell["axis"], cell["value"]) for cell in cells}
 
 
-def _shown_metrics(report: Document) -> list[Document]:
+def _shown_metrics(report: Document, *, all_metrics: bool) -> list[Document]:
     """Return the metrics of the audio arm, losses first."""
     shown = [
         metric
         for metric in report["metrics"]
-        if "audio" in metric["arms"] and is_shown_by_condition(metric["metric"])
+        if "audio" in metric["arms"] and (all_metrics or is_shown_by_condition(metric["metric"]))
     ]
     return sorted(shown, key=lambda metric: metric["relative_to"] is None)
 

@@ -12,6 +12,7 @@ from misheard.metrics.table import CountTable
 from misheard.report.files import ITEMS, read_items_parquet, read_report
 from misheard.report.items_parquet import read_scorer_sha256
 from misheard.run.directory import RunDirectory
+from misheard.stats.pairing import check_same_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,17 @@ def read_finished_run(path: Path) -> FinishedRun:
     return FinishedRun(path, report, active, read_items_parquet(path / ITEMS, active))
 
 
+def read_other_run(path: Path, first: FinishedRun) -> FinishedRun:
+    """Return a run over the items of another, scored in the same way.
+
+    Raises NotComparableError where items or scorers differ, naming what does, and as `read_finished_run`.
+    """
+    other = read_finished_run(path)
+    check_same_items(first.table.items, other.table.items)
+    check_same_scorer(first, other)
+    return other
+
+
 def scored_families(path: Path, report: dict[str, Any]) -> tuple[Family, ...]:
     """Return the families that a report was counted in. Raises NotComparableError for another version's."""
     scorer = report["scorer"]
@@ -59,6 +71,6 @@ def check_same_scorer(a: FinishedRun, b: FinishedRun) -> None:
     keys = sorted(k for k in {*first, *second} - {"sha256"} if first.get(k) != second.get(k))
     if keys:
         raise NotComparableError(
-            f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way with "
-            "misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
+            f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way "
+            "with misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
         )

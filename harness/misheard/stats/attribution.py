@@ -15,7 +15,8 @@ import numpy as np
 
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate, divide
 from misheard.metrics.table import CountTable
-from misheard.stats.compare import Difference, compare_arms
+from misheard.stats.compare import compare_arms
+from misheard.stats.differences import Difference
 from misheard.stats.estimates import family_arms
 from misheard.stats.resampling import (
     RESAMPLES,

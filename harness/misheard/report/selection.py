@@ -1,0 +1,117 @@
+"""A matrix of chosen items: cells by combinations of conditions, filtered, as one deterministic document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from misheard.errors import InputError
+from misheard.metrics.base import Family
+from misheard.metrics.table import CountTable, ItemInfo
+from misheard.report.items import failed_anywhere, items_document
+from misheard.report.matrix import LANGUAGE_AXIS, matrix_documents, worst_cells
+from misheard.report.values import Document
+from misheard.stats.estimates import Estimator
+from misheard.stats.selection import Condition, slices_by, where_rows
+from misheard.stats.slices import Slice, slice_items
+from misheard.suite.problems import shown, suggestion
+
+FORMAT = "misheard-matrix"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixChoice:
+    """Which cells of which items, in which metrics.
+
+    Attributes:
+        by: axes, a cell per combination of their values; empty for the cells of each declared axis.
+        where: conditions that every item fulfils.
+        metrics: names of metrics; empty for all.
+    """
+
+    by: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+
+def build_matrix(
+    table: CountTable, families: Sequence[Family], report: Document, choice: MatrixChoice
+) -> Document:
+    """Return the matrix of chosen items as JSON values, described by `matrix.schema.json`.
+
+    A cell of the report that is chosen again has the same numbers. Declared combinations without items are
+    there, except where the filter rules them out.
+
+    Args:
+        table: the run's counts.
+        families: as the run was scored.
+        report: of the run; suite, axes, scorer and the settings of the bootstrap come from it.
+        choice: what to show.
+
+    Raises InputError for an axis, a value or a metric that is not there, and where no item is chosen.
+    """
+    axes = report["axes"]
+    chosen = where_rows(table.items, axes, choice.where)
+    if not chosen.any():
+        filters = ",".join(map(str, choice.where))
+        raise InputError(f"--where {filters}: no item has these conditions; there is nothing to show")
+    cells = slices_by(table.items, axes, choice.by) if choice.by else slice_items(table.items, axes)
+    slices = [Slice(c.conditions, c.rows & chosen) for c in cells if _is_left(c, choice.where)]
+    settings = report["statistics"]
+    estimator = Estimator(table, families, settings["resamples"], settings["seed"])
+    primary = report["primary_metrics"]
+    items = [table.items[place] for place in np.flatnonzero(chosen).tolist()]
+    matrix = matrix_documents(table, estimator, slices, primary, _shared_language(items))
+    metrics = _chosen_metrics(report["metrics"], choice.metrics)
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "suite": report["suite"],
+        "system": report["system"],
+        "scorer": report["scorer"],
+        "statistics": settings,
+        "by": list(choice.by),
+        "where": [str(condition) for condition in choice.where],
+        "items": items_document(items),
+        "samples_failed": int((failed_anywhere(table) & chosen).sum()),
+        "metrics_chosen": bool(choice.metrics),
+        "metrics": metrics,
+        "matrix": [
+            {
+                "conditions": dict(cell.conditions),
+                **document,
+                "estimates": _of_metrics(document["estimates"], metrics),
+            }
+            for cell, document in zip(slices, matrix, strict=True)
+        ],
+        "worst_cells": _of_metrics(worst_cells(estimator, slices), metrics),
+    }
+
+
+def _is_left(cell: Slice, where: Sequence[Condition]) -> bool:
+    """Whether a filter leaves a cell any items that it could have."""
+    values = dict(cell.conditions)
+    return all(
+        condition.axis not in values or (values[condition.axis] in condition.values) != condition.negated
+        for condition in where
+    )
+
+
+def _shared_language(items: Sequence[ItemInfo]) -> str | None:
+    """Return the language of all items, where they share one."""
+    languages = {item.conditions.get(LANGUAGE_AXIS) for item in items}
+    return languages.pop() if len(languages) == 1 else None
+
+
+def _chosen_metrics(known: Sequence[Document], names: Sequence[str]) -> list[Document]:
+    scored = [metric["metric"] for metric in known]
+    for name in names:
+        if name not in scored:
+            raise InputError(f"--metric {shown(name)}: the run has no such metric{suggestion(name, scored)}")
+    return [metric for metric in known if not names or metric["metric"] in names]
+
+
+def _of_metrics(documents: Sequence[Document], metrics: Sequence[Document]) -> list[Document]:
+    wanted = {(metric["family"], metric["metric"]) for metric in metrics}
+    return [document for document in documents if (document["family"], document["metric"]) in wanted]

@@ -1,0 +1,43 @@
+"""The blocks of a matrix of chosen items on a terminal."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+
+from misheard.report.labels import Marks, count_of, plain, unit_noun
+from misheard.report.terminal_cells import suite_line
+from misheard.report.terminal_legend import legend_block, shared_signs, terms
+from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
+from misheard.report.values import Document
+
+
+def blocks(matrix: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield the blocks from top to bottom."""
+    yield _header(matrix, width, marks)
+    title = f"By {', '.join(matrix['by'])}" if matrix["by"] else "By condition"
+    yield matrix_block(matrix, width, marks, title, all_metrics=matrix["metrics_chosen"])
+    yield _legend(matrix, width, marks)
+
+
+def _header(matrix: Document, width: int, marks: Marks) -> RenderableType:
+    suite, items = matrix["suite"], matrix["items"]
+    name = plain(" ".join(str(suite[key]) for key in ("name", "version") if key in suite))
+    parts = [plain(condition) for condition in matrix["where"]]
+    parts += [count_of(items["total"], "item"), count_of(items["units"], unit_noun(items))]
+    return suite_line(name, [*parts, f"{matrix['samples_failed']} failed"], width, marks)
+
+
+def _legend(matrix: Document, width: int, marks: Marks) -> RenderableType:
+    cells = same_items(matrix["matrix"])
+    signs = [
+        *shared_signs(matrix["statistics"], unit_noun(matrix["items"]), cells),
+        f"{marks.missing} no value",
+    ]
+    if has_worst_cell(matrix):
+        signs.append(
+            f"{marks.worst} worst cell of a row, with all that equal it; no verdict where its n has a *"
+        )
+    if any("primary" in entry["flags"] for cell in matrix["matrix"] for entry in cell["estimates"]):
+        signs.append(f"{marks.primary} primary metric")
+    names = [metric["metric"] for metric in matrix["metrics"]]
+    return legend_block([signs, terms(names, matrix["scorer"])], width, marks)
