@@ -19,6 +19,12 @@ def run(
     cpu: Annotated[bool, typer.Option("--cpu", help="Run everything on the CPU.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first items of the suite.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    subset: Annotated[
+        Literal["open", "regression", "rolling"], typer.Option(help="Only this set of a split suite.")
+    ] = "open",
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="Only the sealed holdout, after misheard suite open.")
+    ] = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="a.b=VALUE", help="Change an option of the config.")
     ] = None,
@@ -67,15 +73,25 @@ def run(
     if suite is None and loaded.suite is None:
         raise InputError(f"{config}: names no suite; add suite: to it, or give --suite")
     chosen = suite if suite is not None else config.parent / str(loaded.suite)
+    if holdout and subset != "open":
+        raise InputError("--holdout: is a set of its own; leave --subset out")
     if dry_run:
         from misheard.run.preview import preview
 
-        typer.echo(preview(loaded, chosen, limit, cpu=cpu))
+        typer.echo(preview(loaded, chosen, limit, cpu=cpu, subset="holdout" if holdout else subset))
         return
     if resume and out is None:
         raise InputError("--resume: say which run with --out")
     target = out or Path("runs") / f"{chosen.resolve().stem}-{time.strftime('%Y%m%d-%H%M%S')}"
-    options = RunOptions(target, chosen, cpu=cpu, limit=limit, resume=resume, fail_fast=fail_fast)
+    options = RunOptions(
+        target,
+        chosen,
+        cpu=cpu,
+        limit=limit,
+        resume=resume,
+        fail_fast=fail_fast,
+        subset="holdout" if holdout else subset,
+    )
     with TerminalProgress() as progress:
         scored = run_system(loaded, options, progress, clock)
     print_report(scored.report)

@@ -10,6 +10,7 @@ from misheard.errors import NotComparableError, RunAbortedError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.directory import RunDirectory
+from misheard.run.evaluated import RunSubset
 from misheard.run.progress import Progress
 from misheard.run.telemetry import Clock
 from misheard.stages.prompts import PromptTemplate
@@ -29,6 +30,7 @@ class RunOptions:
     limit: int | None = None
     resume: bool = False
     fail_fast: bool = False
+    subset: RunSubset = "open"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,22 @@ from misheard.config import RunConfig
 from misheard.language_models.registry import make_language_model
 from misheard.recognizers.settings import CommandSettings, RecognizerSettings
 from misheard.run.answering import PHASES
-from misheard.run.runner import check_size, load_run_suite
+from misheard.run.evaluated import RunSubset, left_out, load_run_suite, suite_facts
+from misheard.run.runner import check_size
 from misheard.run.scoring import scoring_settings
 from misheard.stages.prompts import load_prompt
 
 
-def preview(config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool) -> str:
+def preview(
+    config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool, subset: RunSubset = "open"
+) -> str:
     """Return a few lines on what would run. Nothing is decoded, loaded or written.
 
     Raises what the run would raise before it begins: SuiteError for the suite, ConfigError for the scorer,
     InputError for the prompt, BackendError for the language model.
     """
-    suite = load_run_suite(suite_path, limit)
+    suite = load_run_suite(suite_path, limit, subset)
+    suite_facts(suite_path, suite)
     check_size(config, suite)
     scoring_settings(config)
     load_prompt(config.respond.prompt)
@@ -32,6 +36,7 @@ def preview(config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool
     lines = [
         f"suite           {suite.name} {suite.version}: {len(suite.items)} items "
         f"({speech} speech, {len(suite.items) - speech} non-speech), {sessions} resampling units",
+        *([f"left out        {left_out(suite)}"] if left_out(suite) else []),
         f"recognizer      {_named(config.recognizer)}, {_work(config.recognizer)}",
         f"language model  {'none' if model is None else _named(model)}",
         f"device          {'cpu' if cpu else 'as configured'}",

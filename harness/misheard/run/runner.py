@@ -1,9 +1,7 @@
 """One run from beginning to end: plan, recognize, answer, score."""
 
 import contextlib
-import dataclasses
 import importlib.metadata
-from pathlib import Path
 from typing import Any
 
 import misheard
@@ -14,6 +12,7 @@ from misheard.recognizers.settings import CommandSettings
 from misheard.run.answering import PHASES, answer_suite, checked_model
 from misheard.run.context import RunContext, RunOptions
 from misheard.run.directory import RunDirectory, read_suite, write_suite
+from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
 from misheard.run.journal import read_batches
 from misheard.run.progress import Progress
 from misheard.run.recognition import recognize_suite
@@ -21,8 +20,8 @@ from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, score_run, scoring_settings
 from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
 from misheard.stages.prompts import load_prompt
+from misheard.suite.holdout import use_opening
 from misheard.suite.items import Suite
-from misheard.suite.manifest import load_suite
 
 _LIBRARIES = (
     "ctranslate2", "numba", "numpy", "openai", "pyarrow", "soundfile", "tokenizers", "torch", "torchaudio",
@@ -36,15 +35,6 @@ _MODEL_PHASES = (
     "language_model_warm_up", "language_model",
 )  # fmt: skip
 """What a run is for; the rest of its wall time is overhead."""
-
-
-def load_run_suite(path: Path, limit: int | None) -> Suite:
-    """Return the suite of a run, cut to its first `limit` items.
-
-    A missing recording becomes a failed item later on; it is no error here.
-    """
-    suite = load_suite(path, require_audio=False)
-    return suite if limit is None else dataclasses.replace(suite, items=suite.items[:limit])
 
 
 def check_size(config: RunConfig, suite: Suite) -> None:
@@ -65,14 +55,22 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     """
     scoring_settings(config)
     prompt = load_prompt(config.respond.prompt)
-    suite = load_run_suite(options.suite, options.limit)
+    run_id = holdout_run(options.out, resume=options.resume) if options.subset == "holdout" else None
+    suite = load_run_suite(options.suite, options.limit, options.subset, run_id)
     check_size(config, suite)
+    facts = suite_facts(options.suite, suite)
     directory = RunDirectory.create(options.out, resume=options.resume)
     with contextlib.closing(directory):
-        state = _begin(config, options, suite, directory)
+        state = _begin(config, options, suite, facts, directory)
         context = RunContext(config, options, suite, directory, clock, progress, prompt, state)
+        if run_id is not None:
+            state["holdout_run"] = run_id
         context.save()
-        progress.note(f"run directory: {options.out}")
+        if run_id is not None:
+            use_opening(options.suite, run_id)
+        for note in (f"run directory: {options.out}", left_out(suite)):
+            if note:
+                progress.note(note)
         model = checked_model(context)
         _, recognized = recognize_suite(context)
         if model is not None:
@@ -84,7 +82,9 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
         return scored
 
 
-def _begin(config: RunConfig, options: RunOptions, suite: Suite, directory: RunDirectory) -> dict[str, Any]:
+def _begin(
+    config: RunConfig, options: RunOptions, suite: Suite, facts: dict[str, Any], directory: RunDirectory
+) -> dict[str, Any]:
     """Return `run.json` for a new run, or a resumed one's after checking that it is still the same run."""
     asks = config.language_model is not None and any(i.reference_answer is not None for i in suite.items)
     state: dict[str, Any] = {
@@ -97,6 +97,7 @@ def _begin(config: RunConfig, options: RunOptions, suite: Suite, directory: RunD
             "path": str(options.suite.resolve()),
             "items": len(suite.items),
             "limit": options.limit,
+            **facts,
         },
         "system": {},
         "arms": [str(arm) for arm in PHASES if arm in config.arms] if asks else [str(Arm.AUDIO)],

@@ -4,7 +4,7 @@
 used up. That run may be resumed; another needs another opening.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +53,19 @@ def load_holdout(path: Path, run: str | None, require_audio: bool = True) -> Sui
     Raises InputError where no opening allows it, NotComparableError where the suite is not as it was opened.
     """
     _sealed(load_suite(path, require_audio, subset="unsealed"), path)
-    openings = openings_of(read_openings(sidecars(path).openings))
-    _allows(path, run)(openings)
-    if openings[-1].suite != make_lock(path, require_audio).content_sha256():
+    opening = _usable(path, openings_of(read_openings(sidecars(path).openings)), run)
+    if opening.suite != make_lock(path, require_audio).content_sha256():
         raise NotComparableError(
-            f"{path}: the suite changed since opening {openings[-1].number}; put it back as it was"
+            f"{path}: the suite changed since opening {opening.number}; put it back as it was"
         )
     return load_sealed(path, require_audio)
 
 
 def use_opening(path: Path, run: str) -> None:
-    """Record that a run uses the newest opening up; nothing where it already did. Raises InputError."""
+    """Record that a run uses the newest opening up; nothing where it has one already. Raises InputError."""
     log = sidecars(path).openings
-    openings = openings_of(read_openings(log))
-    if not openings or openings[-1].run != run:
-        append_run(log, run, _allows(path, None))
+    if all(opening.run != run for opening in openings_of(read_openings(log))):
+        append_run(log, run, lambda openings: _usable(path, openings, run))
 
 
 def holdout_facts(path: Path, selection: Selection) -> dict[str, Any]:
@@ -88,17 +86,14 @@ def _sealed(suite: Suite, path: Path) -> int:
     return sealed
 
 
-def _allows(path: Path, run: str | None) -> Callable[[Sequence[Opening]], None]:
-    """Return what raises InputError unless the newest opening is unused, or used by that very run."""
-
-    def check(openings: Sequence[Opening]) -> None:
-        advice = f"open it first: misheard suite open {path} --reason WHY"
-        if not openings:
-            raise InputError(f"{path}: the holdout is sealed; {advice}")
-        if openings[-1].run is not None and openings[-1].run != run:
-            raise InputError(
-                f"{path}: the holdout is sealed: opening {openings[-1].number} was used by a run, and one "
-                f"opening is for one run; {advice}"
-            )
-
-    return check
+def _usable(path: Path, openings: Sequence[Opening], run: str | None) -> Opening:
+    """Return the opening that a run has used, or else the newest if no run has. Raises InputError."""
+    for opening in openings:
+        if opening.run is not None and opening.run == run:
+            return opening
+    if openings and openings[-1].run is None:
+        return openings[-1]
+    used = f": opening {openings[-1].number} was used by a run, and is for one run" if openings else ""
+    raise InputError(
+        f"{path}: the holdout is sealed{used}; open it first: misheard suite open {path} --reason WHY"
+    )

@@ -117,7 +117,7 @@ def _wrong(record: Any, before: Sequence[Entry]) -> str | None:
 
 
 def append_opening(
-    path: Path, reason: str, suite: str, allowed: Callable[[Sequence[Opening]], None]
+    path: Path, reason: str, suite: str, allowed: Callable[[Sequence[Opening]], object]
 ) -> Opening:
     """Append an opening of the suite with that fingerprint.
 
@@ -139,7 +139,7 @@ def append_opening(
         return openings_of(_append(path, entries, content))[-1]
 
 
-def append_run(path: Path, run: str, allowed: Callable[[Sequence[Opening]], None]) -> None:
+def append_run(path: Path, run: str, allowed: Callable[[Sequence[Opening]], object]) -> None:
     """Append that a run uses the newest opening up; `allowed` as for `append_opening`."""
     with _alone(path):
         entries = read_openings(path)
