@@ -64,9 +64,15 @@ class SplitColumns:
     fractional: FloatArray
 
     def join(self, whole: IntArray, fractional: FloatArray) -> FloatArray:
-        """Return sums of G rows, float64[R, K], from int64[R, I] of `values` and float64[R, K - I]."""
+        """Return sums of G rows, float64[R, K], from int64[R, I] of `values` and float64[R, K - I].
+
+        `whole` is written over: new memory for many sums costs more than adding to them.
+        """
+        whole += len(self.values) * self.minimum
+        if self.whole.all():
+            return whole.astype(np.float64)
         out = np.empty((len(whole), len(self.whole)))
-        out[:, self.whole] = whole + len(self.values) * self.minimum
+        out[:, self.whole] = whole
         out[:, ~self.whole] = fractional
         return out
 

@@ -50,7 +50,7 @@ _GROUPS = (
 _SUMS = types.Array(types.int64, 2, "C")
 _FRACTIONAL_SUMS = types.Array(types.float64, 2, "C")
 
-_SMALL_WORK = 4_000_000
+_SMALL_WORK = 16_000_000
 """Draws times words that one thread gets done before others have started."""
 
 
@@ -100,7 +100,7 @@ def group_sums(groups: Groups, resamples: int, seed: int, threads: int | None = 
             tables.bounds, tables.zero, tables.guide, shift, np.uint64(seed), start, stop, sums,
         )  # fmt: skip
 
-    _share_out(fill, resamples, threads, resamples * len(groups.part_group))
+    _share_out(fill, resamples, threads, resamples * (groups.others + 4 * len(groups.part_group)))
     return sums
 
 
