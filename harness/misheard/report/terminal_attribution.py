@@ -1,4 +1,4 @@
-"""What mishearing costs in each condition: change, share of the shortfall, and the control arm beside it."""
+"""Which stage loses how much: over all items as parts of the shortfall, then by condition."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,16 +12,56 @@ from misheard.report.labels import (
     format_difference_interval,
     format_interval,
     format_value,
+    is_detail,
     is_shown_by_condition,
     label,
     rate_interval,
 )
-from misheard.report.terminal_cells import Cell, Row, cell_tables, heading, sized
-from misheard.report.terminal_differences import VERDICT_STYLES
+from misheard.report.terminal_cells import Cell, Grid, Row, cell_tables, dim, fitting, heading, sized
+from misheard.report.terminal_differences import VERDICT_STYLES, format_amount
 from misheard.report.terminal_matrix import cell_columns, same_items, section_row, spaced
 from misheard.report.values import Document
 
 FLIP_RATE = "flip_rate"
+
+
+def shares_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
+    """Yield what the audio arm lacks to the best score, and how it divides; nothing without a golden arm."""
+    whole = next((place for place in report["attribution"] if place["axis"] is None), None)
+    shown = [entry for entry in whole["metrics"] if _has_shortfall(entry)] if whole is not None else []
+    if not shown:
+        return
+    layouts = [_shares_grid(shown, marks, is_wide=wide) for wide in (True, False)]
+    yield Group(
+        heading("What is missing to the best score", "lost to recognition, or missing anyway", width),
+        fitting(width, *layouts),
+    )
+
+
+def _has_shortfall(entry: Document) -> bool:
+    return entry["shortfall"] is not None and not is_detail(entry["metric"])
+
+
+def _shares_grid(entries: Sequence[Document], marks: Marks, *, is_wide: bool) -> Grid:
+    """Return a row per metric, a part per stage, and what is missing with every golden value."""
+    stages = [loss["stage"] for loss in entries[0]["losses"]]
+    shares = ("share", "95% interval") if is_wide else ("share",)
+    titles = ["missing", *(title for stage in stages for title in (stage, *shares)), "anyway"]
+    grid = Grid([("", "left"), *((title, "right") for title in titles)])
+    previous = None
+    for entry in entries:
+        if sized(entry) != previous:
+            previous = sized(entry)
+            grid.add(dim("n pairs"), dim(previous))
+        metric = entry["metric"]
+        parts: list[str | Text] = []
+        for loss in entry["losses"]:
+            share, interval = format_share(loss["share"], marks), dim(format_share_interval(loss, marks))
+            parts.append(format_amount(metric, loss["amount"], marks))
+            parts += [share, interval] if is_wide else [Text("\n").join([Text(share), interval])]
+        rest = format_amount(metric, entry["remainder"]["amount"], marks)
+        grid.add(label(metric), format_amount(metric, entry["shortfall"], marks), *parts, rest)
+    return grid
 
 
 def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:

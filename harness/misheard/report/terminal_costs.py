@@ -36,15 +36,34 @@ def arms_block(report: Document, width: int, marks: Marks) -> Iterator[Renderabl
     if not shown:
         return
     control = report["arms"].get("control", {})
-    layouts = [_arms_grid(lost, shown, control, marks, is_wide) for is_wide in (True, False)]
+    noisy = _within_noise(report)
+    layouts = [_arms_grid(lost, shown, control, noisy, marks, is_wide=wide) for wide in (True, False)]
     yield Group(
         heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
         fitting(width, *layouts),
         *(dim(joined(parts, width, marks)) for parts in _unpaired([lost[metric] for metric in shown])),
+        *(dim(joined([line], width, marks)) for line in _noise_floor(report, marks)),
     )
 
 
-def _arms_grid(lost: Document, shown: Sequence[str], control: Document, marks: Marks, is_wide: bool) -> Grid:
+def _noise_floor(report: Document, marks: Marks) -> Iterator[str]:
+    """Yield how often answers change without any mishearing, where a control arm says so."""
+    flips = report["propagation"]["control"].get("flip_rate")
+    if flips is not None and flips["value"] is not None:
+        ends = format_interval("flip_rate", rate_interval("flip_rate", flips), marks)
+        rate = format_value("flip_rate", flips["value"], marks)
+        yield f"noise floor: {rate} of answers changed in the control arm ({ends}, n {sized(flips)})"
+
+
+def _within_noise(report: Document) -> set[str]:
+    """Return the metrics whose change is smaller than what the control arm's own may be."""
+    whole = [entry for place in report["attribution"] if place["axis"] is None for entry in place["metrics"]]
+    return {entry["metric"] for entry in whole if entry["losses"][0]["within_noise"]}
+
+
+def _arms_grid(
+    lost: Document, shown: Sequence[str], control: Document, noisy: set[str], marks: Marks, *, is_wide: bool
+) -> Grid:
     arms = ("audio", "transcript", "control") if control else ("audio", "transcript")
     grid = Grid([("", "left"), *((arm, "right") for arm in arms), *difference_columns("change", is_wide)])
     previous = None
@@ -58,7 +77,8 @@ def _arms_grid(lost: Document, shown: Sequence[str], control: Document, marks: M
         if sizes != previous:
             grid.add(dim("n pairs" if previous is None else "n pairs below"), *map(dim, sizes))
             previous = sizes
-        grid.add(*difference_cells(label(metric), values, metric, difference, marks, is_wide))
+        name = f"{label(metric)} {marks.noise}" if metric in noisy else label(metric)
+        grid.add(*difference_cells(name, values, metric, difference, marks, is_wide))
     return grid
 
 

@@ -10,6 +10,7 @@ from misheard.report.labels import (
     difference_interval,
     format_difference,
     format_difference_interval,
+    is_score,
 )
 from misheard.report.values import Document
 
@@ -46,3 +47,11 @@ def difference_cells(
 def verdict_word(verdict: str) -> str:
     """Return what a verdict is called in a table."""
     return "too few" if verdict == "too_few_items" else verdict
+
+
+def format_amount(metric: str, value: float | None, marks: Marks) -> str:
+    """Return the size of a difference without unit and plus sign; rates differ by percentage points."""
+    if value is None:
+        return marks.missing
+    text = f"{value:.3f}" if is_score(metric) else f"{100 * value:.1f}"
+    return text.replace("-", marks.minus)

@@ -10,12 +10,12 @@ from misheard.report.labels import (
     count_of,
     format_difference,
     format_value,
-    is_score,
     label,
     plain,
     unit_noun,
 )
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, sized, suite_line
+from misheard.report.terminal_differences import format_amount
 from misheard.report.terminal_legend import legend_block
 from misheard.report.values import Document
 
@@ -75,7 +75,7 @@ def _sizes_now(plan: Document, marks: Marks, noun: str, *, is_wide: bool) -> Gri
             _add_group(grid, one, marks)
         metric = one["metric"]
         figures = [_pilot_value(one, marks), sized(one), str(one["units"])]
-        figures += [_size(metric, one["standard_error"], marks), _smallest(one, marks, noun)]
+        figures += [format_amount(metric, one["standard_error"], marks), _smallest(one, marks, noun)]
         if plan["effect"] is not None:
             figures += _needed(one, marks)
         grid.add(f"  {label(metric)}", *figures)
@@ -109,16 +109,10 @@ def _pilot_value(one: Document, marks: Marks) -> str:
     return format_difference(one["metric"], one["value"], marks)
 
 
-def _size(metric: str, value: float | None, marks: Marks) -> str:
-    if value is None:
-        return marks.missing
-    return f"{value:.3f}" if is_score(metric) else f"{100 * value:.1f}"
-
-
 def _smallest(one: Document, marks: Marks, noun: str) -> str:
     reason = one["reason"]
     if reason is None:
-        return _size(one["metric"], one["smallest_effect"], marks)
+        return format_amount(one["metric"], one["smallest_effect"], marks)
     return _REASONS.get(reason, f"{reason.removesuffix('_units').replace('_', ' ')} {{noun}}s").format(
         noun=noun
     )
@@ -144,7 +138,7 @@ def _sizes_other(plan: Document, marks: Marks, *, is_wide: bool) -> Grid:
         if is_first:
             _add_group(grid, one, marks)
         found = {size["units"]: size["smallest_effect"] for size in one["sizes"]}
-        cells = [_size(one["metric"], found.get(units), marks) for units in shown]
+        cells = [format_amount(one["metric"], found.get(units), marks) for units in shown]
         grid.add(f"  {label(one['metric'])}", *(dim(c) if c == marks.missing else c for c in cells))
     return grid
 

@@ -17,7 +17,7 @@ from misheard.report.labels import (
     unit_noun,
     with_marks,
 )
-from misheard.report.terminal_attribution import attribution_block
+from misheard.report.terminal_attribution import attribution_block, shares_block
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_costs import answers_block, arms_block
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
@@ -35,6 +35,7 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield from _takeaway(report, width, marks)
     yield from arms_block(report, width, marks)
     yield from answers_block(report, width, marks)
+    yield from shares_block(report, width, marks)
     yield from attribution_block(report, width, marks)
     yield matrix_block(report, width, marks)
     yield from _recognition(report, width, marks)
@@ -153,6 +154,6 @@ def _attribution_signs(report: Document, marks: Marks) -> Iterator[str]:
         loss for place in report["attribution"] for entry in place["metrics"] for loss in entry["losses"]
     ]
     if any(loss["share"] is not None for loss in losses):
-        yield "shortfall: from the audio arm to the best score; the rest is missing with the transcript too"
+        yield "shortfall: what the audio arm lacks to the best score; missing anyway: with the transcript too"
     if any(loss["within_noise"] for loss in losses):
         yield f"{marks.noise} smaller than what the control arm's own change may be"
