@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from misheard.audio.boxes import cut_asf, cut_matroska, cut_mp4
 from misheard.audio.mpeg import count_frames, xing_frame
 
 _MAX_CHUNKS = 10_000
@@ -56,7 +57,13 @@ def inspect(file: BinaryIO, size: int) -> Layout:
         layout = _sphere(file, size)
     elif magic[:4] == b"OggS":
         layout = _ogg(file, size)
-    elif magic[:3] == b"ID3" or (magic[:1] == b"\xff" and magic[1:2] >= b"\xe0"):
+    elif magic[4:8] in (b"ftyp", b"moov", b"mdat", b"wide"):
+        layout = Layout(truncated=cut_mp4(file, size))
+    elif magic[:4] == b"\x1a\x45\xdf\xa3":
+        layout = Layout(truncated=cut_matroska(file, size))
+    elif magic[:8] == b"\x30\x26\xb2\x75\x8e\x66\xcf\x11":
+        layout = Layout(truncated=cut_asf(file, size))
+    elif magic[:3] == b"ID3" or (magic[:1] == b"\xff" and magic[1:2] >= b"\xe0" and magic[1] & 6):
         layout = _mp3(file)
     return layout
 

@@ -6,9 +6,9 @@ through a temporary file that the returned array maps.
 
 The fingerprint of a recording is made so that it is the same on every machine. Lossless codings: the sha256
 of sampling rate, channels and the samples as decoded (float32, little-endian, interleaved), before mixing and
-resampling, whose last bits depend on the processor. Lossy codings (MP3, Vorbis, Opus), whose decoders differ
-in the last bits too: the sha256 of the file's bytes. What turns the samples into 16 kHz mono is named by
-`decoder_fingerprint`.
+resampling, whose last bits depend on the processor. Lossy codings (MP3, Vorbis, Opus, all that FFmpeg
+decodes), whose decoders differ in the last bits too: the sha256 of the file's bytes. What turns the samples
+into 16 kHz mono is named by `decoder_fingerprint`.
 """
 
 import hashlib
@@ -36,7 +36,6 @@ CANCELLED_ENERGY = 1 / 16
 """Channels cancel where their mean has less than this share (-12 dB) of the loudest one's energy."""
 
 _DECODER_VERSION = 1
-_LOSSY = ("VORBIS", "OPUS", "MPEG")
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -69,19 +68,22 @@ def decoder_fingerprint() -> dict[str, Any]:
         import soundfile
     except (ImportError, OSError) as error:
         raise BackendError(f"recordings are decoded with soundfile ({error}): {INSTALL_ADVICE}") from error
+    versions = {name: _version(name) for name in ("av", "torchaudio")}
+    return {"decoder": _DECODER_VERSION, "libsndfile": soundfile.__libsndfile_version__, **versions}
+
+
+def _version(package: str) -> str | None:
     try:
-        torchaudio = metadata.version("torchaudio")
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        torchaudio = None
-    libsndfile = soundfile.__libsndfile_version__
-    return {"decoder": _DECODER_VERSION, "libsndfile": libsndfile, "torchaudio": torchaudio}
+        return None
 
 
 def probe(path: Path) -> AudioInfo:
     """Return the metadata of a recording without decoding it.
 
-    Only where the container does not state its length (a FLAC that was written to a pipe) it is decoded and
-    counted. Raises ItemFailedError for a file that its metadata already shows to be unusable.
+    Only where the container does not state its length (a FLAC or WebM written to a pipe, bare AAC) it is
+    decoded and counted. Raises ItemFailedError for a file that its metadata already shows to be unusable.
     """
     with open_audio(path) as reader:
         frames = reader.frames
@@ -137,7 +139,7 @@ class _Fingerprint:
 
     def __init__(self, reader: AudioReader) -> None:
         self.frames = 0
-        self._lossy = reader.subtype.startswith(_LOSSY)
+        self._lossy = reader.lossy
         self._digest = hashlib.sha256(f"samples {reader.sample_rate} {reader.channels}\n".encode())
 
     def add(self, block: FloatArray) -> None:
