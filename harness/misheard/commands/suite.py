@@ -7,13 +7,17 @@ import typer
 
 from misheard.commands.suite_diff import diff
 from misheard.commands.suite_import import import_source
+from misheard.commands.suite_init import init
 from misheard.commands.suite_lock import lock
 from misheard.commands.suite_mix import mix
 from misheard.commands.suite_open import open_holdout
 from misheard.commands.suite_rotate import rotate
+from misheard.commands.suite_show import show
 from misheard.commands.suite_split import split
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
+
+suite_app.command()(init)
 
 
 @suite_app.command()
@@ -30,8 +34,11 @@ def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml
         f"{suite.name} {suite.version}: {len(suite.items)} items are fine "
         f"({speech} speech, {len(suite.items) - speech} non-speech, {sessions} sessions)"
     )
+    if suite.selection is not None and suite.selection.sealed:
+        typer.echo(f"{suite.selection.note()}: recordings not checked")
 
 
+suite_app.command()(show)
 suite_app.command("import")(import_source)
 suite_app.command()(mix)
 suite_app.command()(split)
