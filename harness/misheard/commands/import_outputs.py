@@ -20,6 +20,10 @@ def import_outputs(
     missing: Annotated[
         Literal["error", "fail"], typer.Option(help="What an item or an answer that is not there is.")
     ] = "error",
+    holdout: Annotated[
+        bool,
+        typer.Option("--holdout", help="The outputs are of the sealed holdout; needs misheard suite open."),
+    ] = False,
     profile: Annotated[str, typer.Option(help="Normalisation profile of the scores.")] = "nfc",
     on_failure: Annotated[
         Literal["exclude", "worst"],
@@ -33,7 +37,9 @@ def import_outputs(
     from misheard.console import TerminalProgress
     from misheard.run import importing
 
-    options = importing.ImportOptions(outputs, suite, out, name, missing, profile, on_failure)
+    options = importing.ImportOptions(
+        outputs, suite, out, name, missing, profile, on_failure, "holdout" if holdout else "open"
+    )
     with TerminalProgress() as progress:
         progress.begin("reading recordings", None)
         imported = importing.import_outputs(options, progress.advance)
@@ -41,6 +47,8 @@ def import_outputs(
     if imported.without_audio:
         note = "have no recording that can be decoded here; the run compares only with others without them"
         typer.echo(f"\n{imported.without_audio} items {note}")
+    if imported.left_out:
+        typer.echo(f"\n{imported.left_out}")
     typer.echo(f"\nFiles of this run: {out}")
     if imported.scored.report["failures"]["samples_failed"]:
         raise typer.Exit(1)

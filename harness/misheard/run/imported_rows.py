@@ -4,7 +4,7 @@ Every problem is listed at once. Messages name lines, items and fields, never a 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from misheard.failures import FailureKind
 from misheard.metrics.base import Arm
 from misheard.suite.items import Item
 from misheard.suite.problems import Problems, shown, suggestion
+from misheard.suite.selection import SetName
 from misheard.transcripts.source import Source, named, read_text
 
 MissingOutputs = Literal["error", "fail"]
@@ -51,9 +52,11 @@ NO_OUTPUT = ImportedOutput(None, failure=FailureKind.ASR_ERROR)
 
 
 def read_imported(
-    path: Path, items: Sequence[Item], missing: MissingOutputs
+    path: Path, items: Sequence[Item], missing: MissingOutputs, outside: Mapping[str, SetName]
 ) -> tuple[list[ImportedOutput], tuple[Arm, ...]]:
     """Return an output per item, in suite order, and the arms that have answers (audio is always among them).
+
+    `outside` are items of the suite that the run is not over, with their sets.
 
     Raises InputError where the file cannot be read and ProblemsError with every line that is wrong, every id
     that the suite lacks or that comes twice, and, unless `missing` is `fail`, every id and answer that is not
@@ -65,7 +68,7 @@ def read_imported(
     found: dict[str, ImportedOutput] = {}
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
-            _add(found, line, f"{path.name}:{number}", known, problems)
+            _add(found, line, f"{path.name}:{number}", known, outside, problems)
     arms = tuple(arm for arm in ANSWER_FIELDS if any(arm in output.answers for output in found.values()))
     if Arm.CONTROL in arms and Arm.TRANSCRIPT not in arms:
         problems.add(path.name, "control_answer repeats transcript_arm_answer, which no line has")
@@ -80,7 +83,12 @@ def read_imported(
 
 
 def _add(
-    found: dict[str, ImportedOutput], line: str, where: str, known: dict[str, Item], problems: Problems
+    found: dict[str, ImportedOutput],
+    line: str,
+    where: str,
+    known: dict[str, Item],
+    outside: Mapping[str, SetName],
+    problems: Problems,
 ) -> None:
     try:
         row = json.loads(line)
@@ -91,7 +99,11 @@ def _add(
         problems.add(where, "is no object with an id")
         return
     identifier = row["id"]
-    if identifier not in known:
+    if identifier in outside:
+        problems.add(
+            where, f"id {identifier} is in the {outside[identifier]} set, and the run is not over it"
+        )
+    elif identifier not in known:
         problems.add(where, f"id {shown(identifier)} is not in the suite")
     elif identifier in found:
         problems.add(where, f"id {identifier} comes a second time")

@@ -6,6 +6,7 @@ of the suite's recordings where they can be decoded here, so that only runs over
 
 import contextlib
 import dataclasses
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from misheard.failures import FailureKind, ItemFailedError
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import ImportedRecognizerSettings
 from misheard.run.directory import RunDirectory, write_suite
+from misheard.run.evaluated import RunSubset, left_out, load_run_suite, suite_facts
 from misheard.run.imported_rows import ImportedOutput, MissingOutputs, read_imported
 from misheard.run.journal import Journal
 from misheard.run.plan import Plan, PlannedItem, PlannedWindow, make_plan, write_plan
@@ -25,8 +27,8 @@ from misheard.run.scoring import Scored, score_run, scoring_settings
 from misheard.stages.recognize import WindowOutcome
 from misheard.stages.respond import completion_row
 from misheard.suite.fingerprint import item_sha256, suite_sha256
+from misheard.suite.holdout import use_opening
 from misheard.suite.items import Item, Suite
-from misheard.suite.manifest import load_suite
 
 _NO_RECORDING = "no recording"
 """What stands for the fingerprint of a recording that is not here."""
@@ -43,6 +45,7 @@ class ImportOptions:
         name: what reports call the system; the file's stem where None.
         missing: what an item without an output is.
         profile, on_failure: as in a run config.
+        subset: the part of a split suite that the outputs are of.
     """
 
     outputs: Path
@@ -52,14 +55,19 @@ class ImportOptions:
     missing: MissingOutputs = "error"
     profile: str = "nfc"
     on_failure: OnFailure = "exclude"
+    subset: RunSubset = "open"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Imported:
-    """A scored import; `without_audio` items have no recording here and so no fingerprint of one."""
+    """A scored import; `without_audio` items have no recording here and so no fingerprint of one.
+
+    `left_out` says which items of a split suite it is not about.
+    """
 
     scored: Scored
     without_audio: int
+    left_out: str
 
 
 def import_outputs(options: ImportOptions, advance: Callable[[int], None]) -> Imported:
@@ -67,20 +75,27 @@ def import_outputs(options: ImportOptions, advance: Callable[[int], None]) -> Im
 
     Raises InputError, SuiteError or ProblemsError, before anything is written, for what cannot be imported.
     """
-    suite = load_suite(options.suite, require_audio=False)
-    outputs, arms = read_imported(options.outputs, suite.items, options.missing)
+    suite = load_run_suite(options.suite, None, options.subset)
+    facts = suite_facts(options.suite, suite)
+    outside = {} if suite.selection is None else suite.selection.left_out
+    outputs, arms = read_imported(options.outputs, suite.items, options.missing, outside)
     config = _config(options)
     plan = _plan(suite, advance)
     directory = RunDirectory.create(options.out, resume=False)
     with contextlib.closing(directory):
+        opened = {}
+        if options.subset == "holdout":
+            opened["holdout_run"] = secrets.token_hex(16)
+            use_opening(options.suite, opened["holdout_run"])
         write_suite(directory.suite, suite)
         write_plan(directory.plan, plan)
         _write_transcripts(directory, suite, outputs)
         if any(output.answers for output in outputs):
             _write_answers(directory, suite.items, outputs, arms)
-        directory.write_run(_run_json(config, options, suite, plan, arms))
+        directory.write_run(opened | _run_json(config, options, suite, plan, arms, facts))
         scored = score_run(directory)
-    return Imported(scored, sum(item.audio_sha256 == _NO_RECORDING for item in plan.items))
+    without_audio = sum(item.audio_sha256 == _NO_RECORDING for item in plan.items)
+    return Imported(scored, without_audio, left_out(suite))
 
 
 def _config(options: ImportOptions) -> RunConfig:
@@ -98,7 +113,12 @@ def _config(options: ImportOptions) -> RunConfig:
 
 
 def _run_json(
-    config: RunConfig, options: ImportOptions, suite: Suite, plan: Plan, arms: Sequence[Arm]
+    config: RunConfig,
+    options: ImportOptions,
+    suite: Suite,
+    plan: Plan,
+    arms: Sequence[Arm],
+    facts: dict[str, Any],
 ) -> dict[str, Any]:
     return {
         "status": "complete",
@@ -110,6 +130,7 @@ def _run_json(
             "path": str(options.suite.resolve()),
             "items": len(suite.items),
             "limit": None,
+            **facts,
             "sha256": plan.suite_sha256,
         },
         "system": {"recognizer": config.recognizer.model_dump(mode="json")},
