@@ -185,5 +185,4 @@ def _failures(report: Document) -> Iterator[str]:
             if report["scorer"].get("on_failure") == "worst"
             else "is left out of what it failed in"
         )
-        verb = "item failed" if failed == 1 else "items failed"
-        yield f"{failed} of {samples} {verb}; each {how}."
+        yield f"{failed} of {samples} items failed; each {how}."
