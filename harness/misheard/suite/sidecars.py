@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from misheard.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class Sidecars:
@@ -27,6 +29,16 @@ def sidecars(path: Path) -> Sidecars:
         )
     root = path if path.is_dir() else path.parent
     return Sidecars(root / "split.json", root / "suite.lock", root / "openings.jsonl")
+
+
+def refuse_divided(source: Path) -> None:
+    """Raise InputError where a source is the manifest of a split suite, whose sealed items would be copied."""
+    split = sidecars(source).split
+    if is_there(split):
+        raise InputError(
+            f"{source}: is split ({split.name}), and an import would unseal its holdout; use it as it is, or "
+            "derive from it with misheard suite mix"
+        )
 
 
 def is_there(path: Path) -> bool:

@@ -25,6 +25,7 @@ from misheard.suite.importers.rows import Found, Request
 from misheard.suite.items import Item, ItemKind, Suite
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suite
 from misheard.suite.problems import Problems, shown
+from misheard.suite.sidecars import refuse_divided
 from misheard.suite.writing import items_jsonl, new_folder, suite_yaml
 
 IDS_NAME, RECORD_NAME = "ids.csv", "import.json"
@@ -94,6 +95,8 @@ def import_suite(options: ImportOptions, progress: Progress) -> Imported:
     """
     _check_options(options)
     guess = _guess(options)
+    for place in (options.source, guess.path):
+        refuse_divided(place)
     files = SourceFiles()
     progress.begin(f"reading {options.source.name}", None)
     found = read_source(guess, Request(files, options.columns, options.conditions, options.audio_root))

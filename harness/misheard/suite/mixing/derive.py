@@ -46,6 +46,7 @@ class MixSummary:
         already_noisy: items of the source that had noise already.
         scaled: recordings that were scaled against clipping.
         worst_snr_error_db: how far the worst ratio is off; None where no speech got noise.
+        left_out: which items of a split suite are not in it; empty where all are.
     """
 
     items: int
@@ -53,6 +54,7 @@ class MixSummary:
     already_noisy: int
     scaled: int
     worst_snr_error_db: float | None
+    left_out: str
 
 
 def mix_suite(
@@ -222,6 +224,7 @@ def _summary(suite: Suite, plan: Sequence[_Planned], records: Sequence[dict[str,
         already_noisy=sum(item.conditions.get("noise", CLEAN) != CLEAN for item in suite.items),
         scaled=sum(record.get("gain_db", 0) < 0 for record in records),
         worst_snr_error_db=max(errors, default=None),
+        left_out="" if suite.selection is None else suite.selection.note(),
     )
 
 
