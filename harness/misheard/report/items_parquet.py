@@ -58,7 +58,7 @@ def write_items_parquet(
     }
     rows = pa.table(columns).replace_schema_metadata({METADATA_KEY: canonical_json(metadata).encode("ascii")})
     buffer = io.BytesIO()
-    pq.write_table(rows, buffer, compression="zstd")
+    pq.write_table(rows, buffer, compression="zstd", write_page_checksum=True)
     write_atomic(path, buffer.getvalue())
 
 
@@ -150,7 +150,7 @@ def _open(path: Path) -> tuple[dict[str, Any], "pq.ParquetFile"]:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError(f"{path}: over {MAX_FILE_BYTES} bytes; this is no items.parquet of a run")
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or 'damaged'}); score the run again"
