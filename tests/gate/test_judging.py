@@ -260,19 +260,27 @@ def test_a_required_slice_must_be_large_enough(items: int, units: int, status: S
         ([P, P, P], [0.01, 0.02, 0.04], [0.03, 0.04, 0.04], [P, P, P], P),
         ([P, P], [0.04, 0.04], [0.08, 0.08], [U, U], U),
         ([P, F], [0.001, 0.001], [0.002, 0.002], [P, F], F),
+        ([P, "same"], [0.001, 1.0], [0.002, 1.0], [P, F], P),
+        ([U, "same"], [0.5, 1.0], [1.0, 1.0], [U, F], U),
+        (["same", "same"], [1.0, 1.0], [1.0, 1.0], [F, F], F),
         ([P, N], [0.001, None], [0.002, 1.0], [P, N], N),
         ([P, P], [0.001, math.nan], [0.002, 1.0], [P, U], P),
         ([U, U], [0.2, 0.9], [0.4, 0.9], [U, U], U),
     ],
 )
 def test_any_of_several_claims_is_enough_after_adjusting_for_their_number(
-    statuses: list[Status],
+    statuses: list[Status | str],
     p_values: list[float | None],
     adjusted: list[float],
     judged: list[Status],
     whole: Status,
 ) -> None:
-    found = judge_claims([Finding(status, "spans") for status in statuses], p_values)
+    reasons = {P: "acceptable", F: "unacceptable", U: "spans", N: "no_pairs"}
+    claims = [
+        Finding(F, s) if isinstance(s, str) and s not in reasons else Finding(Status(s), reasons[Status(s)])
+        for s in statuses
+    ]
+    found = judge_claims(claims, p_values)
     assert [finding.status for finding in found[0]] == judged
     assert found[1] == pytest.approx(adjusted)
     assert found[2].status is whole

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from misheard.errors import IncompleteRunError, InputError, NotComparableError
+from misheard.errors import GateError, IncompleteRunError, InputError, NotComparableError
 from misheard.gate.baseline import promoted_run
 from misheard.gate.budgets import check_budgets, check_gate_axes
 from misheard.gate.checks import Checker, Evidence, common_items
@@ -49,13 +49,14 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
         with damaged_report(run):
             candidate = read_facts(read_finished_run(run))
             problems = unfit(candidate)
+            claims = () if problems else resolve_gate(path, file.gate, candidate.run)
             verdict = replace(verdict, suite=_suite_name(candidate))
+    except GateError:
+        raise
     except _REFUSED as error:
         return _refused(verdict, [str(error)])
     if problems:
         return _refused(verdict, problems)
-    with damaged_report(run):
-        claims = resolve_gate(path, file.gate, candidate.run)
     try:
         other = _read_baseline(baseline, baselines, candidate, needed=needs_baseline(file.gate))
         if other is not None:

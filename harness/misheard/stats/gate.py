@@ -223,22 +223,27 @@ def judge_claims(
     """Judge claims of which any one is enough; return each, Holm's adjusted p-values, and the whole.
 
     A claim holds where its interval says so and its adjusted p-value is at most ALPHA. A claim without a
-    p-value counts with 1. One that is shown to be wrong fails the whole, and so does one without evidence.
+    p-value counts with 1. One that is shown to be wrong fails the whole, and so does one without evidence. One
+    whose rate changed on no pair does not, unless none did.
     """
     adjusted = holm([1.0 if p is None or math.isnan(p) else p for p in p_values])
     judged = tuple(
         Finding(Status.INCONCLUSIVE, "holm") if finding.status is Status.PASS and p > ALPHA else finding
         for finding, p in zip(findings, adjusted, strict=True)
     )
-    statuses = [finding.status for finding in judged]
-    for status, reason in (
-        (Status.NO_EVIDENCE, "a_claim_without_evidence"),
-        (Status.FAIL, "a_claim_is_wrong"),
-        (Status.PASS, "a_claim_holds"),
-    ):
-        if status in statuses:
-            return judged, adjusted, Finding(status, reason)
-    return judged, adjusted, Finding(Status.INCONCLUSIVE, "no_claim_holds")
+    return judged, adjusted, _judge_any(judged)
+
+
+def _judge_any(findings: Sequence[Finding]) -> Finding:
+    statuses = [finding.status for finding in findings]
+    if Status.NO_EVIDENCE in statuses:
+        return Finding(Status.NO_EVIDENCE, "a_claim_without_evidence")
+    if Finding(Status.FAIL, "unacceptable") in findings:
+        return Finding(Status.FAIL, "a_claim_is_wrong")
+    if Status.PASS in statuses:
+        return Finding(Status.PASS, "a_claim_holds")
+    nothing_changed = set(statuses) == {Status.FAIL}
+    return Finding(Status.FAIL if nothing_changed else Status.INCONCLUSIVE, "no_claim_holds")
 
 
 def missing_times(seconds: FloatArray) -> int:
