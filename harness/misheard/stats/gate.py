@@ -223,8 +223,8 @@ def judge_claims(
     """Judge claims of which any one is enough; return each, Holm's adjusted p-values, and the whole.
 
     A claim holds where its interval says so and its adjusted p-value is at most ALPHA. A claim without a
-    p-value counts with 1. One that is shown to be wrong fails the whole, and so does one without evidence. One
-    whose rate changed on no pair does not, unless none did.
+    p-value counts with 1. One that is shown to be wrong fails the whole, and one without evidence leaves it
+    without. One whose rate changed on no pair fails nothing, unless none changed.
     """
     adjusted = holm([1.0 if p is None or math.isnan(p) else p for p in p_values])
     judged = tuple(
