@@ -20,6 +20,7 @@ from misheard.report.labels import (
 from misheard.report.terminal_attribution import attribution_block, shares_block
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_costs import answers_block, arms_block
+from misheard.report.terminal_holdout import holdout_block
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.terminal_timings import timings_block
@@ -32,6 +33,7 @@ _SPREAD = ("mean", "p50", "p95")
 def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the blocks from top to bottom."""
     yield _header(report, width, marks)
+    yield from holdout_block(report, width, marks)
     yield from _takeaway(report, width, marks)
     yield from arms_block(report, width, marks)
     yield from answers_block(report, width, marks)

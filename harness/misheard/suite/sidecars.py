@@ -32,7 +32,7 @@ def sidecars(path: Path) -> Sidecars:
 
 
 def refuse_divided(source: Path) -> None:
-    """Raise InputError where a source is the manifest of a split suite, whose sealed items would be copied."""
+    """Raise InputError where a source is the manifest of a split suite: sealed items would be copied."""
     split = sidecars(source).split
     if is_there(split):
         raise InputError(
