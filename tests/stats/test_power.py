@@ -17,6 +17,7 @@ from misheard.stats.power import (
     smallest_effect,
     units_needed,
 )
+from misheard.stats.resampling import draw_sample, estimate_intervals
 from misheard.stats.student import t_quantile
 
 
@@ -110,6 +111,22 @@ def test_size_that_was_computed_shows_the_effect_in_eight_of_ten_suites() -> Non
     shown = float(np.mean(sessions.mean(axis=1) > half))
     # three standard errors of a share over the trials
     assert shown == pytest.approx(0.8, abs=3 * math.sqrt(0.8 * 0.2 / trials) + 0.005)
+
+
+@pytest.mark.parametrize(("effect", "units"), [(0.2, 10), (0.1, 34), (0.08, 52)])
+def test_the_deciding_interval_shows_it_about_as_often(effect: float, units: int) -> None:
+    """The verdicts' own interval, with few sessions the span of bootstrap and jackknife."""
+    random = np.random.default_rng(7)
+    trials = 400
+    assert units_needed(Spread(60, 12, 0.0, 0.2 / math.sqrt(12), None), effect, 0.8) == units
+    shown = 0
+    for _ in range(trials):
+        sessions = random.normal(effect, 0.2, units)
+        totals = np.stack([5 * sessions, np.full(units, 5.0)], axis=1)
+        interval = estimate_intervals(draw_sample(totals, 1_000), ratio).deciding
+        shown += interval is not None and interval.low > 0
+    # three standard errors, and what the span and the jackknife's own noise take or give
+    assert shown / trials == pytest.approx(0.8, abs=3 * math.sqrt(0.8 * 0.2 / trials) + 0.03)
 
 
 @pytest.mark.parametrize(
