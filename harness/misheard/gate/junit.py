@@ -1,14 +1,14 @@
 """The verdict as JUnit XML: one test suite, one test case per check.
 
 A check that failed or is inconclusive is a `failure` of that type, one without evidence an `error`, one that
-was waived or decides nothing is `skipped`. Runs that cannot be compared are one test case with an `error`.
+was waived or decides nothing is `skipped`. Runs that cannot be compared are a test case with an `error`.
 Nothing that keeps a gate from shipping is green.
 """
 
 from xml.etree import ElementTree
 
 from misheard.gate.sentences import summary
-from misheard.gate.verdict import Check, GateVerdict
+from misheard.gate.verdict import Check, GateVerdict, Outcome
 from misheard.report.labels import plain
 from misheard.stats.gate import Status
 
@@ -16,10 +16,10 @@ from misheard.stats.gate import Status
 def junit_xml(verdict: GateVerdict) -> str:
     """Return the document as text, UTF-8 declared. Characters that XML cannot hold are shown as escapes."""
     cases = [_case(check) for check in verdict.checks]
-    if verdict.refusals:
-        case = ElementTree.Element("testcase", name="comparable", classname="comparable", time="0")
-        _add(case, "error", "not_comparable", verdict.refusals[0], "\n".join(verdict.refusals))
-        cases = [case]
+    if verdict.outcome is not Outcome.SHIP and not any(map(_is_red, cases)):
+        case = ElementTree.Element("testcase", name="comparable", classname="verdict", time="0")
+        _add(case, "error", str(verdict.outcome), summary(verdict), "\n".join(verdict.refusals))
+        cases.append(case)
     counts = {
         "tests": len(cases),
         "failures": sum(case.find("failure") is not None for case in cases),
@@ -36,6 +36,10 @@ def junit_xml(verdict: GateVerdict) -> str:
     ElementTree.SubElement(suite, "system-out").text = _text("\n".join([summary(verdict), *verdict.notes]))
     ElementTree.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _is_red(case: ElementTree.Element) -> bool:
+    return case.find("failure") is not None or case.find("error") is not None
 
 
 def _properties(verdict: GateVerdict) -> dict[str, str]:
