@@ -15,8 +15,9 @@ Sums of integer columns are exact. A sum of a fractional column adds the drawn r
 from 0, which fixes it to the bit. Both implementations do the same: numpy for small inputs, so that a small
 report never pays for importing numba, and compiled parallel loops (`resampling_parallel`) for large ones.
 
-Where at least 2**14 units have integer columns only and few distinct rows, the samples are made of counts per
-distinct row, from the same words in another way: see `resampling_groups`.
+On request, where at least 2**14 units have integer columns only and few distinct rows, the samples are made
+of counts per distinct row instead, from the same words in another way: see `resampling_groups`. They then
+depend on the rows as well.
 """
 
 import sys
@@ -42,17 +43,18 @@ _COMPILED = "misheard_kernels.resampling_parallel"
 _CHUNK_ELEMENTS = 1 << 17
 
 
-def resample_sums(totals: FloatArray, resamples: int, seed: int) -> FloatArray:
+def resample_sums(totals: FloatArray, resamples: int, seed: int, *, group_alike: bool = False) -> FloatArray:
     """Return the column sums of `resamples` samples of units drawn with replacement.
 
-    All columns of one call see the same samples. A sample depends on the seed, its number and G, and for
-    columns that `resampling_groups` takes on the rows as well: those that are summed in another call then
-    see other samples.
+    All columns of one call see the same samples. The draws depend on seed and G alone, so that columns summed
+    in one call or in several see the same samples, unless `group_alike` takes effect.
 
     Args:
         totals: float64[G, K], the sums of each unit; 1 <= G <= 2**24.
         resamples: how many samples R of G draws each.
         seed: 0 <= seed < 2**64.
+        group_alike: count how often each distinct row is drawn where that is quicker. The samples are as
+            random, but depend on the rows: for columns that no other call has to agree with.
 
     Returns:
         float64[R, K], in resample order.
@@ -60,7 +62,7 @@ def resample_sums(totals: FloatArray, resamples: int, seed: int) -> FloatArray:
     totals = np.ascontiguousarray(totals, dtype=np.float64)
     _check(totals, resamples, seed)
     columns = split_columns(totals)
-    groups = None if columns.fractional.size else group_units(columns.values)
+    groups = group_units(columns.values) if group_alike and not columns.fractional.size else None
     if groups is not None:
         from misheard_kernels.resampling_parallel import group_sums
 

@@ -4,7 +4,9 @@
 The 95 % interval of the difference between two error rates, Σ errors of B / Σ words - Σ errors of A /
 Σ words, from counts per utterance (errors of A, errors of B, words), each utterance a unit of its own, with
 10,000 resamples. misheard goes the way that a comparison goes: counts, totals of units, sums of resamples,
-rates, percentiles. kaldialign's bootstrap starts from counts too and gives an interval per system and the
+rates, percentiles; with so many utterances that grouping those with the same counts pays, `misheard score
+--ref --hyp` groups them, and `compare`, whose metrics share their draws with those of other calls, draws unit
+by unit. kaldialign's bootstrap starts from counts too and gives an interval per system and the
 share of resamples in which B is better, but no interval of the difference. The last tables resample 24
 columns at once.
 
@@ -17,6 +19,7 @@ Monte-Carlo standard error of their difference.
 """
 
 import argparse
+import functools
 import importlib.metadata
 import importlib.util
 import math
@@ -100,8 +103,8 @@ def with_misheard(a: IntArray, b: IntArray, words: IntArray) -> list[Contestant]
     values = np.stack([a, b, words], axis=1).astype(np.float64)
     units = np.arange(len(values))
 
-    def resampled() -> FloatArray:
-        sums = draw_sample(unit_totals(values, units, len(values))).resampled
+    def resampled(*, group_alike: bool = True) -> FloatArray:
+        sums = draw_sample(unit_totals(values, units, len(values)), group_alike=group_alike).resampled
         found = difference(*sums.T)
         percentile_interval(found)
         return found
@@ -115,14 +118,18 @@ def with_misheard(a: IntArray, b: IntArray, words: IntArray) -> list[Contestant]
             os.sched_setaffinity(0, processors)
 
     def everything() -> None:
-        sample = draw_sample(unit_totals(values, units, len(values)))
+        sample = draw_sample(unit_totals(values, units, len(values)), group_alike=True)
         estimate_intervals(sample, lambda sums: difference(*np.moveaxis(sums, -1, 0)))
 
-    return [
+    contestants = [
         Contestant("misheard", resampled),
         Contestant("misheard, one processor", on_one),
         Contestant("misheard, with jackknife and Monte-Carlo errors", everything),
     ]
+    if len(values) >= MANY_UNITS:
+        by_draws = functools.partial(resampled, group_alike=False)
+        contestants.append(Contestant("misheard, a draw per unit", by_draws))
+    return contestants
 
 
 def with_numpy(a: IntArray, b: IntArray, words: IntArray, resamples: int) -> Contestant:

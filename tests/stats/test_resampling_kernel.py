@@ -260,12 +260,20 @@ def test_many_alike_units_take_groups_and_few_do_not() -> None:
     alike = rng.integers(0, 4, (20_000, 3))
     minimum = [-3.0, 0.0, 100.0]
     expected = group_sums(grouped(alike), 40, 6) + 20_000 * np.array(minimum)
-    np.testing.assert_array_equal(resample_sums(alike + minimum, 40, 6), expected)
+    np.testing.assert_array_equal(resample_sums(alike + minimum, 40, 6, group_alike=True), expected)
     assert group_units(rng.integers(0, 4, (10_000, 3))) is None
     assert group_units(rng.integers(0, 2**20, (20_000, 3))) is None
     assert group_units(rng.integers(0, 2, (20_000, 65))) is None
     halves = alike + 0.5
-    np.testing.assert_array_equal(resample_sums(halves, 3, 6), sums_in_draw_order(halves, 3, 6))
+    by_draws = sums_in_draw_order(halves, 3, 6)
+    np.testing.assert_array_equal(resample_sums(halves, 3, 6, group_alike=True), by_draws)
+
+
+def test_draws_depend_on_the_rows_only_where_that_is_asked_for() -> None:
+    alike = np.random.default_rng(3).integers(0, 4, (20_000, 3)).astype(float)
+    by_draws = sums_in_draw_order(alike, 3, 6)
+    np.testing.assert_array_equal(resample_sums(alike, 3, 6), by_draws)
+    assert not np.array_equal(resample_sums(alike, 3, 6, group_alike=True), by_draws)
 
 
 @pytest.fixture(scope="module")

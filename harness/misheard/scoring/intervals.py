@@ -57,7 +57,8 @@ def file_intervals(scored: ScoredFiles, resamples: int, seed: int) -> FileInterv
     sample: Sample | None = None
     if n:
         values = np.stack(columns, axis=1).astype(np.float64)
-        (sample,) = draw_samples([(values, np.ones(n, dtype=np.bool_))], numbers, resamples, seed)
+        everything = np.ones(n, dtype=np.bool_)
+        (sample,) = draw_samples([(values, everything)], numbers, resamples, seed, group_alike=True)
     systems = range(len(scored.systems))
     return FileIntervals(
         units=0 if sample is None else sample.units,

@@ -126,14 +126,20 @@ class Sample:
         )
 
 
-def draw_sample(totals: FloatArray, resamples: int = RESAMPLES, seed: int = SEED) -> Sample:
-    """Resample unit totals, float64[G, K], each of one item. The draws depend on the seed and G alone."""
+def draw_sample(
+    totals: FloatArray, resamples: int = RESAMPLES, seed: int = SEED, *, group_alike: bool = False
+) -> Sample:
+    """Resample unit totals, float64[G, K], each of one item.
+
+    The draws depend on the seed and G alone, and with `group_alike`, which is quicker where many units are
+    alike, on the totals too (see `misheard_kernels.resampling.resample_sums`).
+    """
     sums = np.add.reduce(totals, axis=0)
     items = np.ones(totals.shape[0])
     if totals.shape[0] < 2:
         empty = np.empty((0, totals.shape[1]))
         return Sample(totals, sums, resampled=empty, left_out=empty, items=items)
-    resampled = resample_sums(totals, resamples, seed)
+    resampled = resample_sums(totals, resamples, seed, group_alike=group_alike)
     return Sample(totals, sums, resampled=resampled, left_out=sums - totals, items=items)
 
 
@@ -254,6 +260,8 @@ def draw_samples(
     units: npt.NDArray[np.intp],
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    *,
+    group_alike: bool = False,
 ) -> list[Sample]:
     """Return a sample per block of counts, in order.
 
@@ -265,6 +273,7 @@ def draw_samples(
         units: intp[n], the resampling unit of each row.
         resamples: how many samples to draw.
         seed: the seed of the draws.
+        group_alike: as in `draw_sample`.
     """
     by_units: dict[bytes, list[int]] = {}
     totals: list[FloatArray] = []
@@ -278,7 +287,8 @@ def draw_samples(
     samples: dict[int, Sample] = {}
     for numbers in by_units.values():
         widths = [totals[number].shape[1] for number in numbers]
-        joined = draw_sample(np.concatenate([totals[number] for number in numbers], axis=1), resamples, seed)
+        side_by_side = np.concatenate([totals[number] for number in numbers], axis=1)
+        joined = draw_sample(side_by_side, resamples, seed, group_alike=group_alike)
         ends = np.cumsum(widths)
         for number, start, end in zip(numbers, ends - widths, ends, strict=True):
             samples[number] = joined.columns(int(start), int(end), items[number])
