@@ -65,11 +65,12 @@ def power(
         from misheard.canonical import write_json
 
         write_json(json_path, plan)
-    from misheard.console import stderr, stdout
+    from misheard.console import stdout
+    from misheard.report.labels import plain
     from misheard.report.terminal import render_power
     from misheard.report.terminal_power import nothing_planned
 
     stdout.print(render_power(plan))
     if not can_plan(plan):
-        stderr.print(f"misheard: {pilot}: {nothing_planned(plan)}", markup=False)
+        typer.echo(f"misheard: {plain(str(pilot))}: {nothing_planned(plan)}", err=True)
         raise typer.Exit(3)
