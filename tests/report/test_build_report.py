@@ -13,7 +13,7 @@ from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
 from misheard.report.build import build_report
-from misheard.report.comparison import build_comparison
+from misheard.report.comparison import ComparedPair, build_comparison
 from misheard.stats.compare import compare_tables
 
 
@@ -77,14 +77,16 @@ def test_comparison_follows_its_schema() -> None:
     a, b = make_table(seed=1), make_table(seed=2)
     b = replace(b, arms={Arm.AUDIO: b.arms[Arm.AUDIO]})
     document = build_comparison(
-        compare_tables(a, b, FAMILIES, axes=AXES, resamples=300),
+        [
+            ComparedPair(
+                compare_tables(a, b, FAMILIES, axes=AXES, resamples=300), {"run": "one"}, {"run": "two"}
+            )
+        ],
         suite={"name": "made-up"},
         scorer={},
-        a={"run": "one"},
-        b={"run": "two"},
     )
     validator("comparison").validate(document)
-    assert document["not_compared"]
+    assert document["comparisons"][0]["not_compared"]
 
 
 @pytest.mark.parametrize("name", ["report", "comparison"])

@@ -13,7 +13,7 @@ from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm, Counts
 from misheard.metrics.table import CountTable
 from misheard.report.build import build_report
-from misheard.report.comparison import build_comparison
+from misheard.report.comparison import ComparedPair, build_comparison
 from misheard.report.labels import difference_interval, rate_interval
 from misheard.report.terminal import render_comparison, render_report
 from misheard.stats.compare import compare_tables
@@ -41,11 +41,15 @@ def comparison_of(per_session: int = 12, sessions: int = 6, non_speech: int = 6)
     sizes = (sessions, per_session, non_speech)
     a, b = make_table(*sizes), make_table(*sizes, seed=2, error=0.04)
     return build_comparison(
-        compare_tables(a, b, FAMILIES, axes=AXES, resamples=500),
+        [
+            ComparedPair(
+                compare_tables(a, b, FAMILIES, axes=AXES, resamples=500),
+                {"run": "run-with-whisper-base"},
+                {"run": "run-with-whisper-tiny"},
+            )
+        ],
         suite={"name": "made-up"},
         scorer={},
-        a={"run": "run-with-whisper-base"},
-        b={"run": "run-with-whisper-tiny"},
     )
 
 
@@ -192,7 +196,7 @@ def test_timings_without_a_value_are_left_out() -> None:
 def test_comparison_shows_both_sides_the_difference_and_the_verdict() -> None:
     comparison = comparison_of()
     text = shown(render_comparison(comparison), 120)
-    (wer,) = [d for d in comparison["differences"] if d["metric"] == "wer"]
+    (wer,) = [d for d in comparison["comparisons"][0]["differences"] if d["metric"] == "wer"]
     assert wer["verdict"] == "better"
     pattern = (
         rf"word error rate +{100 * wer['a']:.1f}% +{100 * wer['b']:.1f}% +−{-100 * wer['difference']:.1f} "
@@ -232,9 +236,10 @@ def test_conditions_whose_numbers_coincide_keep_their_own_columns() -> None:
     assert text[text.index("By condition") :].count("2 items") == 4
     assert "the very same items" not in text
     comparison = build_comparison(
-        compare_tables(table, table, FAMILIES, axes=report["axes"], resamples=200),
-        suite={}, scorer={}, a={}, b={},
-    )  # fmt: skip
+        [ComparedPair(compare_tables(table, table, FAMILIES, axes=report["axes"], resamples=200), {}, {})],
+        suite={},
+        scorer={},
+    )
     assert shown(render_comparison(comparison), 200).count("2 items") == 4
 
 
@@ -334,9 +339,10 @@ def test_units_are_sessions_where_every_item_has_one(session: str | None, noun: 
         table = replace(table, items=(odd, *table.items[1:]))
     count = 6 if session else 7
     comparison = build_comparison(
-        compare_tables(table, table, FAMILIES, axes=AXES, resamples=200),
-        suite={}, scorer={}, a={}, b={},
-    )  # fmt: skip
+        [ComparedPair(compare_tables(table, table, FAMILIES, axes=AXES, resamples=200), {}, {})],
+        suite={},
+        scorer={},
+    )
     for renderable in (render_report(report_of(table=table)), render_comparison(comparison)):
         text = shown(renderable, 120)
         assert f"{count} {noun}s" in text.splitlines()[0]

@@ -162,9 +162,9 @@ def test_scoring_in_another_way_says_so_and_compares_only_with_its_like(
     exact = score_run(RunDirectory.open(copy), ["scoring.profile=exact"])
     assert exact.report["scorer"]["profile"] == "exact"
     with pytest.raises(MisheardError, match="profile"):
-        compare_runs(finished, copy, 200, 1)
+        compare_runs(finished, [copy], resamples=200, seed=1)
     score_run(RunDirectory.open(copy))
-    assert compare_runs(finished, copy, 200, 1)["items"] == 7
+    assert compare_runs(finished, [copy], resamples=200, seed=1)["comparisons"][0]["items"] == 7
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,68 @@
 """`misheard compare`."""
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from misheard.errors import InputError
+
+if TYPE_CHECKING:
+    from misheard.metrics.base import Arm
+
 
 def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Directory of the run to compare with.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Directory of the run to judge.")],
+    baseline: Annotated[Path, typer.Argument(metavar="RUN_A", help="Directory of the run to compare with.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN_B...", help="Directories of the runs to judge, each for itself."),
+    ],
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", help="Only this metric; give it again for more.")
+    ] = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="Only this arm; give it again for more.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="AXIS,AXIS", help="Slice by every combination of these axes."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="AXIS=VALUE", help="Only items with this value; also != and a|b."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option("--margin", metavar="METRIC=SIZE", help="Differences up to this size are equivalent."),
+    ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Count all journals again, as RUN_A's config says.")
+    ] = False,
     resamples: Annotated[int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the bootstrap.")] = 1,
     json_path: Annotated[
         Path | None, typer.Option("--json", help="Also write the comparison to this file.")
     ] = None,
 ) -> None:
-    """Compare two runs over the same suite, item by item, and say what is better or worse in B.
+    """Compare runs over the same suite, item by item, and say what is better or worse than in RUN_A.
 
     Exit code 0: compared; 4: the runs do not belong together, with the ids that differ.
     """
     from misheard.report.files import damaged_report
     from misheard.run.comparison import compare_runs
+    from misheard.stats.compare import Selection
+    from misheard.stats.selection import parse_by, parse_where
 
-    with damaged_report(run_a, run_b):
-        comparison = compare_runs(run_a, run_b, resamples, seed)
+    selection = Selection(
+        metrics=tuple(dict.fromkeys(metric or ())),
+        arms=tuple(dict.fromkeys(map(_parse_arm, arm or ()))),
+        by=tuple(dict.fromkeys(map(parse_by, by or ()))),
+        where=tuple(condition for text in where or () for condition in parse_where(text)),
+        margins=dict(_parse_margin(text) for text in margin or ()),
+    )
+    with damaged_report(baseline, *runs):
+        comparison = compare_runs(baseline, runs, selection, resamples=resamples, seed=seed, rescore=rescore)
     if json_path is not None:
         from misheard.canonical import write_json
 
@@ -32,3 +71,23 @@ def compare(
     from misheard.report.terminal import render_comparison
 
     stdout.print(render_comparison(comparison))
+
+
+def _parse_arm(name: str) -> "Arm":
+    from misheard.metrics.base import Arm
+
+    try:
+        return Arm(name)
+    except ValueError:
+        raise InputError(f"--arm {name[:60]!a}: choose one of {', '.join(Arm)}") from None
+
+
+def _parse_margin(text: str) -> tuple[str, float]:
+    name, sign, number = text.partition("=")
+    try:
+        size = float(number)
+    except ValueError:
+        size = math.nan
+    if not name or not sign or not 0 < size < math.inf:
+        raise InputError(f"--margin {text[:60]!a}: write METRIC=SIZE with a positive number, as in wer=0.01")
+    return name, size

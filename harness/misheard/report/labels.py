@@ -194,20 +194,34 @@ def rate_interval(metric: str, estimate: Document) -> Sequence[float] | None:
 
 def difference_interval(metric: str, difference: Document) -> Sequence[float] | None:
     """Return the interval of a difference as tables show it, in the manner of `rate_interval`."""
+    return difference_ends(metric, difference, "deciding")
+
+
+def difference_ends(metric: str, difference: Document, name: str) -> Sequence[float] | None:
+    """Return one of the intervals of a difference, by its name, in the manner of `difference_interval`."""
     low, high = _range(metric)
-    return _within((low - high, high - low), difference)
+    return _within((low - high, high - low), difference, name)
+
+
+def format_p(p: float | None, marks: Marks) -> str:
+    """Return a p-value; under 0.001 it says no more."""
+    if p is None:
+        return marks.missing
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _range(metric: str) -> tuple[float, float]:
     return _RANGES.get(metric, (0.0, 1.0 if _is_within_one(metric) else math.inf))
 
 
-def _within(bounds: tuple[float, float], document: Document) -> Sequence[float] | None:
+def _within(
+    bounds: tuple[float, float], document: Document, name: str = "deciding"
+) -> Sequence[float] | None:
     intervals: Mapping[str, Sequence[float] | None] | None = document["intervals"]
-    deciding = None if intervals is None else intervals["deciding"]
-    if deciding is None or f"under_{MIN_UNITS}_units" in document["flags"]:
+    ends = None if intervals is None else intervals[name]
+    if ends is None or f"under_{MIN_UNITS}_units" in document["flags"]:
         return None
-    return [min(max(end, bounds[0]), bounds[1]) for end in deciding]
+    return [min(max(end, bounds[0]), bounds[1]) for end in ends]
 
 
 def count_of(count: int, noun: str) -> str:

@@ -1,40 +1,133 @@
-"""Two run directories set side by side. Only report files are read: no text, no model."""
+"""Run directories set beside a baseline: their report files are read, or their journals are counted again."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from misheard.report.comparison import build_comparison
-from misheard.run.finished import check_same_scorer, read_finished_run
-from misheard.stats.compare import compare_tables
+import numpy as np
+
+from misheard.config import RunConfig, parse_config
+from misheard.errors import InputError
+from misheard.metrics.base import Arm, Family
+from misheard.report.comparison import ComparedPair, build_comparison
+from misheard.run.directory import RunDirectory
+from misheard.run.finished import FinishedRun, check_same_scorer, read_finished_run
+from misheard.run.scoring import count_journal
+from misheard.stats.compare import EVERYTHING, Selection, adjust_together, compare_tables
 from misheard.stats.pairing import check_same_items
+from misheard.stats.selection import where_rows
+from misheard.suite.problems import shown, suggestion
 
 
-def compare_runs(a: Path, b: Path, resamples: int, seed: int) -> dict[str, Any]:
-    """Return the comparison of run B with run A as JSON values.
+def compare_runs(
+    baseline: Path,
+    others: Sequence[Path],
+    selection: Selection = EVERYTHING,
+    *,
+    resamples: int,
+    seed: int,
+    rescore: bool = False,
+) -> dict[str, Any]:
+    """Return the comparisons of runs with a baseline as JSON values.
 
-    Raises NotComparableError where suites or scorers differ, naming what does, and IncompleteRunError for a
-    run that has no report.
+    Where metrics are chosen, the p-values over all pairs are adjusted by Holm for all of them together, for
+    all runs and for the chosen arms, without the control arm where none is chosen.
+
+    Args:
+        baseline: the directory of run A.
+        others: the directories that each are B in turn.
+        selection: what is compared.
+        resamples: of the bootstrap.
+        seed: of the bootstrap and of the sign-flip test.
+        rescore: count the journals of all runs again, as the baseline's config says, and write nothing.
+
+    Raises NotComparableError where suites or scorers differ, naming what does; IncompleteRunError for a run
+    that has no report, or cannot be scored; InputError for a selection of what does not exist.
     """
-    first, second = read_finished_run(a), read_finished_run(b)
-    report_a, report_b = first.report, second.report
-    check_same_items(first.table.items, second.table.items)
-    check_same_scorer(first, second)
-    comparison = compare_tables(
-        first.table,
-        second.table,
-        first.families,
-        axes=report_a["axes"],
-        resamples=resamples,
-        seed=seed,
-    )
+    paths = [baseline, *others]
+    first, *rest = _recounted(paths) if rescore else [read_finished_run(path) for path in paths]
+    for other in rest:
+        check_same_items(first.table.items, other.table.items)
+        check_same_scorer(first, other)
+    _check_selection(selection, first)
+    comparisons = [
+        compare_tables(
+            first.table,
+            other.table,
+            first.families,
+            axes=first.report["axes"],
+            selection=selection,
+            resamples=resamples,
+            seed=seed,
+        )
+        for other in rest
+    ]
+    if selection.metrics:
+        arms = selection.arms or (Arm.AUDIO, Arm.TRANSCRIPT)
+        comparisons = list(adjust_together(comparisons, arms))
     return build_comparison(
-        comparison,
-        suite=report_a["suite"],
-        scorer=report_a["scorer"],
-        a=_side(a, report_a),
-        b=_side(b, report_b),
+        [
+            ComparedPair(comparison, _description(first), _description(other))
+            for comparison, other in zip(comparisons, rest, strict=True)
+        ],
+        suite=first.report["suite"],
+        scorer=first.report["scorer"],
+        primary_metrics=first.report["primary_metrics"],
+        selection=selection,
+        rescored=rescore,
     )
 
 
-def _side(path: Path, report: dict[str, Any]) -> dict[str, Any]:
-    return {"run": path.name, "system": report["system"]}
+def _description(run: FinishedRun) -> dict[str, Any]:
+    return {"run": run.path.name, "system": run.report["system"]}
+
+
+def _recounted(paths: Sequence[Path]) -> list[FinishedRun]:
+    """Return runs counted from their journals as the first one's config says."""
+    directories = [RunDirectory.open(path) for path in paths]
+    first = directories[0]
+    overrides = _scoring_options(parse_config(str(first.run_json), first.read_run()["config"], ()))
+    return [_recount(directory, overrides) for directory in directories]
+
+
+def _scoring_options(config: RunConfig) -> list[str]:
+    return [
+        f"scoring.profile={config.scoring.profile}",
+        f"scoring.response_scorer={config.scoring.response_scorer}",
+        f"on_failure={config.on_failure}",
+    ]
+
+
+def _recount(directory: RunDirectory, overrides: Sequence[str]) -> FinishedRun:
+    counted = count_journal(directory, overrides)
+    report = {
+        "suite": counted.suite_description,
+        "system": counted.run["system"],
+        "scorer": counted.scorer,
+        "axes": {axis: list(values) for axis, values in counted.suite.axes.items()},
+        "primary_metrics": dict(counted.suite.primary_metrics),
+    }
+    return FinishedRun(directory.root, report, counted.families, counted.table)
+
+
+def _check_selection(selection: Selection, run: FinishedRun) -> None:
+    """Raise InputError for metrics that were not counted, and for conditions that no item fulfils."""
+    known = _metric_names(run.families, selection)
+    for option, names in (("--metric", selection.metrics), ("--margin", selection.margins)):
+        for name in names:
+            if name not in known:
+                raise InputError(f"{option} names the unknown metric {shown(name)}{suggestion(name, known)}")
+    rows = where_rows(run.table.items, run.report["axes"], selection.where)
+    if rows.size and not np.any(rows):
+        text = ",".join(map(str, selection.where))
+        raise InputError(f"--where {shown(text)}: none of the {rows.size} items; choose other values")
+
+
+def _metric_names(families: Sequence[Family], selection: Selection) -> Collection[str]:
+    """Return the names of the rates that the chosen arms have."""
+    return [
+        rate.name
+        for family in families
+        if not selection.arms or not set(family.arms).isdisjoint(selection.arms)
+        for rate in family.rates
+    ]

@@ -1,6 +1,6 @@
 """Comparison of two systems, paired by item, over identical suites."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from misheard.stats.selection import Condition, slices_by, where_rows
 from misheard.stats.slices import Slice, items_sha256, slice_items, unit_numbers, used_axes
 
 __all__ = [
+    "EVERYTHING",
     "Comparison",
     "Difference",
     "Selection",
@@ -48,6 +49,9 @@ class Selection:
     by: tuple[tuple[str, ...], ...] = ()
     where: tuple[Condition, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
+
+
+EVERYTHING = Selection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def compare_tables(
     families: Sequence[Family],
     *,
     axes: Mapping[str, Sequence[str]] | None = None,
-    selection: Selection = Selection(),
+    selection: Selection = EVERYTHING,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
@@ -166,16 +170,16 @@ def _slices(table: CountTable, axes: Mapping[str, Sequence[str]], selection: Sel
     return tuple(cell for by in selection.by for cell in slices_by(table.items, axes, by))
 
 
-def adjust_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def adjust_together(comparisons: Sequence[Comparison], arms: Collection[Arm]) -> tuple[Comparison, ...]:
     """Return comparisons whose differences over all pairs carry p-values adjusted by Holm, all together.
 
-    That is for a claim that any of the chosen metrics, arms and systems differs.
+    That is for a claim that any metric, arm or system differs. Other arms than `arms` are left out.
     """
     tested = [
         (number, place, difference.sign_flip.p)
         for number, comparison in enumerate(comparisons)
         for place, difference in enumerate(comparison.differences)
-        if difference.can_decide and difference.sign_flip is not None
+        if difference.arm in arms and difference.can_decide and difference.sign_flip is not None
     ]
     adjusted = {
         (number, place): Adjusted(p, "holm", len(tested))

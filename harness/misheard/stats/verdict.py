@@ -40,7 +40,7 @@ def decide(
     interval must exclude zero: the bootstrap's and, under 40 units, the jackknife's too, on the same side.
     With an interval of nothing but zero the verdict is `same` where the pairs themselves are `identical`.
     Changes that cancel within every unit give such an interval too, and stay inconclusive. With a margin, an
-    interval of some width inside ±margin, its ends excluded, is `equivalent`, on whichever side of zero it lies.
+    interval of some width inside ±margin, its ends excluded, is `equivalent` on either side of zero.
     """
     if n < MIN_ITEMS:
         return Verdict.TOO_FEW_ITEMS
