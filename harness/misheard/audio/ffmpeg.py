@@ -5,6 +5,7 @@ playlist, no other file, no network. The samples come in the codec's own format 
 64-bit integers by their full scale.
 """
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -103,7 +104,7 @@ class FFmpegSound:
 
         try:
             return next(self._decoded, None)
-        except av.error.FFmpegError as error:
+        except (av.error.FFmpegError, OSError) as error:
             raise DamagedError from error
 
     def _samples(self, frame: Any) -> npt.NDArray[np.float32]:
@@ -129,8 +130,25 @@ def open_ffmpeg(file: BinaryIO, demuxer: str, name: str) -> Iterator[FFmpegSound
         raise BackendError(detail) from error
     options = {"protocol_whitelist": "", "err_detect": "crccheck+explode"}
     try:
-        container = av.open(file, format=demuxer, options=options, metadata_errors="replace")
-    except av.error.FFmpegError as error:
+        container = av.open(_Bounded(file), format=demuxer, options=options, metadata_errors="replace")
+    except (av.error.FFmpegError, OSError) as error:
         raise ValueError(f"FFmpeg cannot open it: {error.strerror}") from error
     with container:
         yield FFmpegSound(container, demuxer, name)
+
+
+class _Bounded:
+    """A file whose positions end with it: damaged containers point anywhere, which PyAV would print."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        self.read, self.tell = file.read, file.tell
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._file.tell(), io.SEEK_END: self._size}[whence]
+        return self._file.seek(min(max(0, base + offset), self._size))
