@@ -16,7 +16,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 _MAX_SWEEPS = 200
-_MOST_STARTS, _LEAST_STARTS, _UNITS_TO_LOOK_AT = 64, 2, 20_000
+_MOST_STARTS, _LEAST_STARTS, _UNITS_TO_LOOK_AT = 16, 1, 20_000
 _OUT_OF_BOUNDS = 1e6
 """What an item above or below the bounds costs, against about 1 for a stratum that misses by its target."""
 
@@ -62,7 +62,7 @@ def choose_units(
             _searched(vectors, available, target, np.roll(kinds, start * len(order) // starts))
             for start in range(starts)
         ),
-        key=_Search.cost,
+        key=lambda search: search.cost,
     )
     left = best.chosen.copy()
     chosen = []
@@ -81,71 +81,63 @@ def _searched(vectors: IntArray, available: IntArray, target: Target, kinds: Int
 
 
 class _Search:
-    """How many units of each kind are chosen; units with equal counts are of one kind."""
+    """How many units of each kind are chosen; units with equal counts are of one kind.
+
+    The last kind is of no items, and there is always another unit of it: taking one is taking nothing.
+    """
 
     def __init__(self, vectors: IntArray, available: IntArray, target: Target) -> None:
-        self.chosen = np.zeros(len(vectors), dtype=np.int64)
-        self._vectors, self._available, self._target = vectors, available, target
-        self._sums = np.zeros(vectors.shape[1], dtype=np.int64)
-        self._weights = 1.0 / np.maximum(target.items, 0.5)
+        kinds, strata = vectors.shape
+        self._nothing = kinds
+        self._counts: FloatArray = np.zeros((strata, kinds + 1))
+        self._counts[:, :kinds] = vectors.T
+        self._left = np.append(available, np.iinfo(np.int64).max)
+        self.chosen = np.zeros(kinds + 1, dtype=np.int64)
+        self._wished = target.items[:, None]
+        self._weights = 1.0 / np.maximum(self._wished, 0.5)
+        self._lowest, self._highest = target.lowest, target.highest
+        self._sums: FloatArray = np.zeros((strata, 1))
+        self.cost = float(self._costs(self._sums)[0])
 
     def fill(self, kinds: IntArray) -> None:
         """Take units in order while that brings the number of items nearer to its target."""
-        wished, highest = float(self._target.items[0]), self._target.highest
-        items = 0
-        for kind, size in zip(kinds.tolist(), self._vectors[kinds, 0].tolist(), strict=True):
-            if abs(items + size - wished) < abs(items - wished) and items + size <= highest:
+        wished, items = float(self._wished[0, 0]), 0.0
+        for kind, size in zip(kinds.tolist(), self._counts[0, kinds].tolist(), strict=True):
+            if abs(items + size - wished) < abs(items - wished) and items + size <= self._highest:
                 items += size
                 self._move(kind, 1)
+        self.cost = float(self._costs(self._sums)[0])
 
     def improve(self, order: Sequence[int]) -> None:
         """Move units while that lowers the cost, kind by kind in the order given."""
         for _ in range(_MAX_SWEEPS):
-            if not any([self._try_add(), *(self._try_release(kind) for kind in order)]):
+            if not sum(self._exchange(kind) for kind in (self._nothing, *order)):
                 return
 
-    def cost(self) -> float:
-        """Return how far the choice is from the target."""
-        return float(self._cost(self._sums[None])[0])
-
-    def _try_add(self) -> bool:
-        free = np.flatnonzero(self.chosen < self._available)
-        return self._try(-1, free, self._sums + self._vectors[free])
-
-    def _try_release(self, kind: int) -> bool:
-        """Remove a unit of a kind, or exchange it for one of another."""
-        if not self.chosen[kind]:
+    def _exchange(self, released: int) -> bool:
+        """Exchange a unit of a kind for the best of any, if that lowers the cost."""
+        if released != self._nothing and not self.chosen[released]:
             return False
-        others = self.chosen < self._available
-        others[kind] = False
-        free = np.flatnonzero(others)
-        rest = self._sums - self._vectors[kind]
-        return self._try(kind, free, np.vstack([rest + self._vectors[free], rest]))
-
-    def _try(self, released: int, taken: IntArray, sums: IntArray) -> bool:
-        """Make the best move if it lowers the cost; the last row of `sums` may stand for taking nothing."""
-        if not len(sums):
-            return False
-        costs = self._cost(sums)
+        costs = self._costs(self._sums - self._counts[:, released, None] + self._counts)
+        costs[self._left == 0] = np.inf
         best = int(np.argmin(costs))
-        if costs[best] >= self.cost():
+        if costs[best] >= self.cost:
             return False
-        if released >= 0:
-            self._move(released, -1)
-        if best < len(taken):
-            self._move(int(taken[best]), 1)
+        self._move(released, -1)
+        self._move(best, 1)
+        self.cost = float(costs[best])
         return True
 
     def _move(self, kind: int, step: int) -> None:
-        self.chosen[kind] += step
-        self._sums = self._sums + step * self._vectors[kind]
+        if kind != self._nothing:
+            self.chosen[kind] += step
+            self._left[kind] -= step
+            self._sums = self._sums + step * self._counts[:, kind, None]
 
-    def _cost(self, sums: IntArray) -> FloatArray:
-        """Return float64[moves]. Strata are added one by one, so that every machine rounds alike."""
-        cost: FloatArray = np.zeros(len(sums))
-        for stratum, wished in enumerate(self._target.items.tolist()):
-            cost += self._weights[stratum] * (sums[:, stratum] - wished) ** 2
-        above = np.maximum(sums[:, 0] - self._target.highest, 0)
-        below = np.maximum(self._target.lowest - sums[:, 0], 0)
-        cost += _OUT_OF_BOUNDS * (above + below)
-        return cost
+    def _costs(self, sums: FloatArray) -> FloatArray:
+        """Return float64[moves] of sums[strata, moves]; strata are added in order, so that machines agree."""
+        costs: FloatArray = np.add.reduce(self._weights * (sums - self._wished) ** 2, axis=0)
+        above = np.maximum(sums[0] - self._highest, 0)
+        below = np.maximum(self._lowest - sums[0], 0)
+        costs += _OUT_OF_BOUNDS * (above + below)
+        return costs

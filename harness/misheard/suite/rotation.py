@@ -4,6 +4,7 @@ The regression set and the holdout stay as they are. What retires is chosen so t
 same share of its items, what enters so that every condition gets back what it lost.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -71,7 +72,7 @@ def _entering(
         rested = rested[len(back) :]
         have = strata.totals(pool)[0]
     if have < lost[0]:
-        possible = have / strata.totals(_units(split, SetName.ROLLING))[0]
+        possible = math.floor(100 * have / strata.totals(_units(split, SetName.ROLLING))[0]) / 100
         raise InputError(
             f"{lost[0]:.0f} items are to be replaced, and {have:.0f} are in reserve: add recordings with "
             "misheard suite split SUITE --extend --to reserve, bring retired ones back with --reuse, or ask "
