@@ -242,6 +242,18 @@ def test_quality_leads_where_no_item_has_a_fact() -> None:
     )
 
 
+def test_quality_leads_where_few_items_have_a_fact() -> None:
+    few = difference(n=3, units=3, verdict="too_few_items", flags=["under_50", "under_6_units"])
+    enough = difference(difference=-0.1, intervals={"deciding": [-0.2, -0.05]})
+    for quality, expected in (
+        (enough, "Mishearing costs 0.100 of answer quality"),
+        (few, "Nothing can be said"),
+    ):
+        document = report()
+        document["propagation"]["lost_to_recognition"] = {"correct_rate": few, "response_quality": quality}
+        assert says(document)[0].startswith(expected)
+
+
 def test_recognition_alone_names_the_worst_cell_of_each_primary_metric() -> None:
     table = make_table()
     arguments: dict[str, Any] = {

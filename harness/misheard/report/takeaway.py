@@ -16,7 +16,7 @@ from misheard.report.labels import (
 from misheard.report.values import Document
 
 _LEADING = {"correct_rate": "correct answers", "response_quality": "answer quality"}
-"""What a report leads with, the first that has pairs, and what it is called in a sentence."""
+"""What a report leads with, and what it is called in a sentence."""
 
 _TIE = 1e-12
 
@@ -29,12 +29,19 @@ def takeaway(report: Document) -> list[str]:
     recognition is worst.
     """
     lost = report["propagation"]["lost_to_recognition"]
-    metric = next((name for name in _LEADING if lost.get(name, {}).get("n")), None)
+    metric = _leading(lost)
     if metric is None:
         sentences = [*_no_answers(report), *_worst_recognition(report)]
     else:
         sentences = list(_loss_sentences(report, metric, lost[metric]))
     return [*sentences, *_failures(report)]
+
+
+def _leading(lost: Document) -> str | None:
+    """Return the first leading metric that has enough pairs for a verdict, else the first that has any."""
+    counted = [name for name in _LEADING if lost.get(name, {}).get("n")]
+    enough = [name for name in counted if not lost[name]["flags"]]
+    return next(iter(enough + counted), None)
 
 
 def _loss_sentences(report: Document, metric: str, difference: Document) -> Iterator[str]:
