@@ -1,4 +1,4 @@
-"""Fields that have the right form and can mean nothing: metrics that do not exist, facts that no answer states."""
+"""Fields of the right form that can mean nothing: metrics that do not exist, facts that no answer states."""
 
 import json
 from pathlib import Path

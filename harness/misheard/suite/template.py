@@ -61,9 +61,9 @@ _GUIDE = """\
 1. Write down what is said, word by word, as `reference` in `items.jsonl`: one line per recording. The two
    lines there are examples; replace them. `reference_answer` and `fact` are for questions; leave them
    out where nothing is answered.
-2. Record each into `audio/`, as WAV or FLAC, at 16 kHz or more, with the microphone that your users have. Keep
-   half a second before and after the words. Do not clean, level or cut the recordings: the system under test
-   has to live with them.
+2. Record each into `audio/`, as WAV or FLAC, at 16 kHz or more, with the microphone that your users have.
+   Keep half a second before and after the words. Do not clean, level or cut the recordings: the system
+   under test has to live with them.
 3. Recordings of the same person, microphone and room share a `session`. Statistics resample sessions, so ten
    people with twenty recordings each say more than one person with two hundred. A verdict needs 6 sessions at
    the very least.

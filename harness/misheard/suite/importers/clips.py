@@ -87,6 +87,8 @@ def _frames(clip: Clip, place: int, info: AudioInfo) -> _Frames | str:
         return f"takes channel {clip.channel + 1} of a recording that has {info.channels}"
     if end > frames + OVERSHOOT_SECONDS * rate:
         return f"ends at {end / rate:.3f} s, and its recording has {frames / rate:.3f} s"
+    if start >= frames:
+        return f"begins at {start / rate:.3f} s, and its recording has {frames / rate:.3f} s"
     end = min(end, frames)
     if start >= end:
         return f"from {start / rate:.3f} s to {end / rate:.3f} s is empty"

@@ -23,8 +23,8 @@ def suite_ids(names: Sequence[str]) -> list[str]:
     taken = set(plain)
     out = []
     for name, short in zip(names, plain, strict=True):
-        fits = len(short) <= _MAX_ID and shared[short] == 1
-        out.append(short if name == short or fits else _with_digest(name, short, taken))
+        keeps = len(short) <= _MAX_ID and (name == short or shared[short] == 1)
+        out.append(short if keeps else _with_digest(name, short, taken))
     return out
 
 

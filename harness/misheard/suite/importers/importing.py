@@ -158,9 +158,8 @@ def _refuse(options: ImportOptions, broken: Sequence[Broken], usable: int) -> No
     problems = Problems()
     for row in broken:
         problems.add(row.where, row.why)
-    if usable:
-        problems.add(str(options.source), f"--skip-broken imports the other {usable} rows and lists these")
-    raise problems.error(str(options.source))
+    advice = f" (--skip-broken imports the other {usable} rows and lists these)" if usable else ""
+    raise problems.error(f"{options.source}{advice}")
 
 
 def _name(options: ImportOptions) -> str:
