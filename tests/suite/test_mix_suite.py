@@ -336,6 +336,30 @@ def test_the_command_says_what_it_made(source: Path, tmp_path: Path, run: Callab
     assert "ratios are within 0.0" in done.output
 
 
+def test_sealed_items_are_not_touched(tmp_path: Path, run: Callable[..., Any]) -> None:
+    root = written(tmp_path / "s", 24, conditions="{}")
+    text = (root / "items.jsonl").read_text()
+    for index in range(24):
+        text = text.replace(f'"said {index}", "fact": ["{index}"], "session": "s{index % 3}"',
+                            f'"said {index}", "fact": ["{index}"], "session": "own{index}"')  # fmt: skip
+    (root / "items.jsonl").write_text(text)
+    split = CliRunner().invoke(app, ["suite", "split", str(root), "--holdout", "0.1"])
+    assert split.exit_code == 0, split.output
+    open_ids = {item.id for item in load_suite(root).items}
+    sealed = {f"q{index}" for index in range(24)} - open_ids
+    assert sealed
+    for identifier in sealed:
+        (root / f"{identifier}.wav").write_bytes(b"not to be read")
+    done = run(root, tmp_path / "out", "--snr", "clean,5", "--noise", "babble")
+    assert done.exit_code == 0, done.output
+    assert "sealed" in done.output
+    assert {item.id for item in load_suite(tmp_path / "out").items if item.source is None} == open_ids
+    named = (tmp_path / "out" / "mix.json").read_text()
+    assert not [
+        identifier for identifier in sealed if f'"{identifier}"' in named or f" {identifier}," in named
+    ]
+
+
 def test_a_suite_that_is_not_there_is_refused(tmp_path: Path, run: Callable[..., Any]) -> None:
     done = run(tmp_path / "none", tmp_path / "out", "--snr", "5")
     assert isinstance(done.exception, SuiteError)

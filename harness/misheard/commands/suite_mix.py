@@ -34,13 +34,13 @@ def mix(
         made = mix_suite(suite, destination, tiers, noise or ["pink"], seed, progress)
     counts = ", ".join(f"{count} {tier}" for tier, count in made.per_tier.items())
     typer.echo(f"{destination}: {made.items} items ({counts})")
-    if made.left_out:
-        typer.echo(f"left out: {made.left_out}")
     if made.worst_snr_error_db is not None:
         typer.echo(f"ratios are within {made.worst_snr_error_db:.2f} dB of what was asked for")
     if made.scaled:
         typer.echo(
             f"{made.scaled} recordings were scaled down so that they do not clip (gain_db in mix.json)"
         )
+    if made.left_out:
+        typer.echo(f"left out: {made.left_out}")
     if made.already_noisy:
         typer.echo(f"{made.already_noisy} items have noise already and got no further noise tier")
