@@ -60,7 +60,7 @@ def test_chosen_matrix_is_printed_and_written_and_the_run_stays_as_it_is(
     assert (code, err) == (0, "")
     assert "By language, noise" in out and "word error rate" in out and "kind=speech" in out
     matrix = json.loads(files[0].read_bytes())
-    assert (matrix["by"], matrix["where"]) == (["language", "noise"], ["noise=clean", "kind=speech"])
+    assert (matrix["by"], matrix["where"]) == ([["language", "noise"]], ["noise=clean", "kind=speech"])
     assert (matrix["items"]["total"], matrix["items"]["non_speech"]) == (12, 0)
     (row,) = csv.DictReader(files[1].read_text().splitlines())
     assert (row["condition.language"], row["condition.noise"], row["metric"]) == ("en", "clean", "wer")

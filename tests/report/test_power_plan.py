@@ -60,7 +60,7 @@ def test_plan_follows_its_schema() -> None:
     validator = Draft202012Validator(schemas[1], registry=registry)
     documents = (
         plan_of(),
-        plan_of(against=OTHER, effect=0.05, by=("noise", "mic")),
+        plan_of(against=OTHER, effect=0.05, by=(("noise", "mic"), ("language",))),
         plan_of(make_table(2, 3, 1), effect=1e-9, power=0.95, metrics=("cer",)),
     )
     for document in documents:
@@ -127,7 +127,7 @@ def test_sizes_fall_with_the_root_of_the_sessions_and_hold_the_pilots_own() -> N
 
 
 def test_cells_are_planned_with_their_own_spread() -> None:
-    document = plan_of(by=("noise",))
+    document = plan_of(by=(("noise",),))
     noisy = one(document, "wer", "systems_bound", noise="15dB")
     clean = one(document, "wer", "systems_bound", noise="clean")
     assert noisy["standard_error"] > clean["standard_error"]
@@ -163,7 +163,7 @@ def test_pilot_without_any_spread_plans_nothing_and_says_so() -> None:
             {"metrics": ("wer",), "arm": Arm.TRANSCRIPT},
             r"--metric 'wer': the transcript arm has no such metric",
         ),
-        ({"by": ("nois",)}, r"unknown axis 'nois' \(did you mean 'noise'\?\)"),
+        ({"by": (("nois",),)}, r"unknown axis 'nois' \(did you mean 'noise'\?\)"),
     ],
 )
 def test_what_is_not_there_is_named(question: dict[str, Any], expected: str) -> None:

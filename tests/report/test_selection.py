@@ -44,7 +44,7 @@ REPORT = report_of(TABLE)
 
 def matrix_of(by: str = "", where: str = "", metrics: str = "", table: CountTable = TABLE) -> dict[str, Any]:
     selection = MatrixChoice(
-        by=tuple(by.split(",")) if by else (),
+        by=tuple(tuple(one.split(",")) for one in by.split(";")) if by else (),
         where=parse_where(where) if where else (),
         metrics=tuple(metrics.split(",")) if metrics else (),
     )
@@ -106,6 +106,15 @@ def test_every_declared_combination_has_a_cell_also_without_items() -> None:
     assert [cell["items"] for cell in found["matrix"]] == [12, 12, 6, 12, 12, 0, 0]
     assert found["matrix"][-1]["flags"] == ["empty"]
     assert sum(cell["items"] for cell in found["matrix"]) == found["items"]["total"] == 54
+
+
+def test_several_combinations_follow_each_other() -> None:
+    both = matrix_of("noise;mic,language")
+    assert both["by"] == [["noise"], ["mic", "language"]]
+    alone = [*matrix_of("noise")["matrix"], *matrix_of("mic,language")["matrix"]]
+    assert both["matrix"] == alone
+    assert selection_csv(both).startswith("axis,value,family")
+    assert "By noise; mic, language" in shown(both, 80)
 
 
 def test_a_combination_holds_the_counts_of_its_items() -> None:

@@ -28,7 +28,10 @@ def power(
         Literal["audio", "transcript", "control"], typer.Option(help="The arm that is compared.")
     ] = "audio",
     by: Annotated[
-        str | None, typer.Option(metavar="AXIS,…", help="A plan per combination of these conditions.")
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS,AXIS", help="A plan per combination of these conditions; may be given again."
+        ),
     ] = None,
     against: Annotated[
         Path | None,
@@ -56,7 +59,8 @@ def power(
     from misheard.run.finished import read_finished_run, read_other_run
     from misheard.stats.selection import parse_by
 
-    question = Question(wanted, effect, tuple(metric or ()), Arm(arm), () if by is None else parse_by(by))
+    cells = tuple(dict.fromkeys(map(parse_by, by or ())))
+    question = Question(wanted, effect, tuple(metric or ()), Arm(arm), cells)
     with damaged_report(*([pilot] if against is None else [pilot, against])):
         finished = read_finished_run(pilot)
         other = None if against is None else read_other_run(against, finished).table

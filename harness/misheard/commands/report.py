@@ -11,9 +11,10 @@ RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run
 def report(
     run: RunPath,
     by: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="AXIS,…", help="A cell per combination of these conditions, such as language,noise."
+            metavar="AXIS,AXIS",
+            help="A cell per combination of these conditions, such as language,noise; may be given again.",
         ),
     ] = None,
     where: Annotated[
@@ -38,7 +39,7 @@ def report(
     The run itself stays as it is. Exit code 2: an axis, value or metric that is not there, or no item left.
     """
     if any(option is not None for option in (by, where, metric, json_path, csv_path)):
-        _print_matrix(run, by, where or [], metric or [], json_path, csv_path)
+        _print_matrix(run, by or [], where or [], metric or [], json_path, csv_path)
         return
     from misheard.report.files import damaged_report, read_report
 
@@ -49,7 +50,7 @@ def report(
 
 def _print_matrix(
     run: Path,
-    by: str | None,
+    by: list[str],
     where: list[str],
     metrics: list[str],
     json_path: Path | None,
@@ -61,7 +62,7 @@ def _print_matrix(
     from misheard.stats.selection import parse_by, parse_where
 
     choice = MatrixChoice(
-        by=() if by is None else parse_by(by),
+        by=tuple(dict.fromkeys(map(parse_by, by))),
         where=tuple(condition for text in where for condition in parse_where(text)),
         metrics=tuple(metrics),
     )

@@ -47,14 +47,14 @@ class Question:
         effect: the wanted effect, in the metric's own unit: 0.05 are 5 points of a rate; None for none.
         metrics: names; empty for the primary metrics and those of answers.
         arm: whose rates are compared.
-        by: axes, a plan per combination of their values; empty for all items.
+        by: combinations of axes, a plan per combination of their values; empty for all items.
     """
 
     power: float = 0.8
     effect: float | None = None
     metrics: tuple[str, ...] = ()
     arm: Arm = Arm.AUDIO
-    by: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,9 @@ def build_power(
             f"--arm {question.arm}: the pilot was run in {', '.join(map(str, table.arms))} alone"
         )
     wanted = _metrics(report["metrics"], report["primary_metrics"].values(), question)
-    everything = Slice((), np.ones(len(table.items), dtype=np.bool_))
-    cells = slices_by(table.items, report["axes"], question.by) if question.by else (everything,)
+    cells = [cell for by in question.by for cell in slices_by(table.items, report["axes"], by)]
+    if not question.by:
+        cells = [Slice((), np.ones(len(table.items), dtype=np.bool_))]
     other = None if against is None else reorder(against, table.items)
     contrasts = list(_contrasts(table, families, wanted, question.arm, other))
     units = unit_numbers(table.items)
@@ -110,7 +111,7 @@ def build_power(
         "min_items": MIN_ITEMS,
         "min_units": MIN_UNITS,
         "without_session": sum(1 for item in table.items if item.session is None),
-        "by": list(question.by),
+        "by": [list(axes) for axes in question.by],
         "plans": [
             _plan(contrast, cell, _spread(contrast, cell.rows, units), question)
             for cell in cells

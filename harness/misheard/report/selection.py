@@ -25,12 +25,12 @@ class MatrixChoice:
     """Which cells of which items, in which metrics.
 
     Attributes:
-        by: axes, a cell per combination of their values; empty for the cells of each declared axis.
+        by: combinations of axes, a cell per combination of their values; empty for each declared axis.
         where: conditions that every item fulfils.
         metrics: names of metrics; empty for all.
     """
 
-    by: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
     where: tuple[Condition, ...] = ()
     metrics: tuple[str, ...] = ()
 
@@ -56,7 +56,8 @@ def build_matrix(
     if not chosen.any():
         filters = ",".join(map(str, choice.where))
         raise InputError(f"--where {filters}: no item has these conditions; there is nothing to show")
-    cells = slices_by(table.items, axes, choice.by) if choice.by else slice_items(table.items, axes)
+    cells = [cell for by in choice.by for cell in slices_by(table.items, axes, by)]
+    cells = cells if choice.by else list(slice_items(table.items, axes))
     slices = [Slice(c.conditions, c.rows & chosen) for c in cells if _is_left(c, choice.where)]
     settings = report["statistics"]
     estimator = Estimator(table, families, settings["resamples"], settings["seed"])
@@ -71,7 +72,7 @@ def build_matrix(
         "system": report["system"],
         "scorer": report["scorer"],
         "statistics": settings,
-        "by": list(choice.by),
+        "by": [list(axes) for axes in choice.by],
         "where": [str(condition) for condition in choice.where],
         "items": items_document(items),
         "samples_failed": int((failed_anywhere(table) & chosen).sum()),

@@ -46,17 +46,18 @@ def matrix_csv(report: Document) -> str:
 
 
 def selection_csv(matrix: Document) -> str:
-    """Return a matrix by several axes (see `misheard.report.selection`), with a column per axis.
+    """Return a matrix by one combination of axes (see `misheard.report.selection`), with a column per axis.
 
-    Without axes to combine it has the columns of `matrix_csv`. An empty value stands for items without one.
+    By none or by several it has the columns of `matrix_csv`. An empty value stands for items without one.
     """
-    if not matrix["by"]:
+    if len(matrix["by"]) != 1:
         return matrix_csv(matrix)
+    (axes,) = matrix["by"]
     return _table(
-        (*(f"condition.{axis}" for axis in matrix["by"]), *MATRIX_COLUMNS[2:]),
+        (*(f"condition.{axis}" for axis in axes), *MATRIX_COLUMNS[2:]),
         (
             (
-                *(safe_text(cell["conditions"][axis] or "") for axis in matrix["by"]),
+                *(safe_text(cell["conditions"][axis] or "") for axis in axes),
                 *_estimate_fields(estimate),
             )
             for cell in matrix["matrix"]

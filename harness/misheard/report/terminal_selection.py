@@ -14,7 +14,7 @@ from misheard.report.values import Document
 def blocks(matrix: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the blocks from top to bottom."""
     yield _header(matrix, width, marks)
-    title = f"By {', '.join(matrix['by'])}" if matrix["by"] else "By condition"
+    title = f"By {'; '.join(', '.join(axes) for axes in matrix['by'])}" if matrix["by"] else "By condition"
     yield matrix_block(matrix, width, marks, title, all_metrics=matrix["metrics_chosen"])
     yield _legend(matrix, width, marks)
 
