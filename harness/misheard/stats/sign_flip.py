@@ -18,15 +18,13 @@ MAX_EXACT_UNITS = 14
 """Up to this many units that differ, every assignment is tried: 2**13, for swapping all of them changes
 nothing."""
 
-MAX_BLOCKS = 1_024
+MAX_BLOCKS = 256
 """More units than this are swapped in so many blocks, which the null allows too; next to no power is lost."""
 
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 _TIE = 1e-9
 """Differences within this share of the observed one count as equal to it: fractions may round differently."""
-
-SignArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +82,10 @@ def sign_flip(
 def swap_units(a: FloatArray, b: FloatArray, *, seed: int, samples: int = SAMPLES) -> Swaps:
     """Return the sums of both systems under every assignment, or under sampled ones and the observed one.
 
-    Sums are exact in fixed point, 52 bits a column, so that neither the order of the units nor a number of
-    threads changes them.
+    Sums are exact in fixed point, 52 bits a column, so that no number of threads changes them.
     """
     differences = _as_blocks((b - a)[(a != b).any(axis=1)])
-    total = _exact_product(np.ones((1, 2 * len(a)), dtype=np.int8), np.concatenate([a, b]))
+    total = _exact_product(np.ones((1, 2 * len(a))), np.concatenate([a, b]))
     units = len(differences)
     exact = units <= MAX_EXACT_UNITS
     signs = _all_signs(units) if exact else _drawn_signs(units, seed, samples)
@@ -110,20 +107,21 @@ def swap_test(swaps: Swaps, rate: Callable[[FloatArray], FloatArray]) -> SignFli
 def _as_blocks(differences: FloatArray) -> FloatArray:
     if len(differences) <= MAX_BLOCKS:
         return differences
-    blocks = np.zeros((MAX_BLOCKS, differences.shape[1]))
-    np.add.at(blocks, np.arange(len(differences)) % MAX_BLOCKS, differences)
+    rest = -len(differences) % MAX_BLOCKS
+    padded = np.pad(differences, ((0, rest), (0, 0)))
+    blocks: FloatArray = np.add.reduce(padded.reshape(-1, MAX_BLOCKS, differences.shape[1]), axis=0)
     return blocks
 
 
-def _all_signs(units: int) -> SignArray:
-    """Return every assignment that keeps the last unit, the observed one first: int8[R, G]."""
+def _all_signs(units: int) -> FloatArray:
+    """Return every assignment that keeps the last unit, the observed one first: float64[R, G]."""
     numbers = np.arange(2 ** max(units - 1, 0))[:, np.newaxis]
-    return (1 - 2 * ((numbers >> np.arange(units)) & 1)).astype(np.int8)
+    return 1.0 - 2.0 * ((numbers >> np.arange(units)) & 1)
 
 
 @lru_cache(maxsize=4)
-def _drawn_signs(units: int, seed: int, samples: int) -> SignArray:
-    """Return the observed assignment and then fair random ones: int8[1 + samples, G].
+def _drawn_signs(units: int, seed: int, samples: int) -> FloatArray:
+    """Return the observed assignment and then fair random ones: float64[1 + samples, G].
 
     The generator has no state: sample r takes its signs from the bits of words r * W to (r + 1) * W - 1 of
     splitmix64 (Steele, Lea and Flood 2014), W = ceil(G / 64), lowest bit first.
@@ -133,7 +131,7 @@ def _drawn_signs(units: int, seed: int, samples: int) -> SignArray:
     drawn = _mix(numbers * np.uint64(_GOLDEN) + _mix(np.array([seed], dtype=np.uint64)))
     octets = drawn.astype("<u8").view(np.uint8).reshape(samples, 8 * words)
     bits = np.unpackbits(octets, axis=1, count=units, bitorder="little")
-    signs = np.concatenate([np.ones((1, units), dtype=np.int8), 1 - 2 * bits.astype(np.int8)])
+    signs = np.concatenate([np.ones((1, units)), 1.0 - 2.0 * bits])
     signs.flags.writeable = False
     return signs
 
@@ -144,7 +142,7 @@ def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def _exact_product(signs: SignArray, differences: FloatArray) -> FloatArray:
+def _exact_product(signs: FloatArray, differences: FloatArray) -> FloatArray:
     """Return signs @ differences, float64[R, K], exactly for values rounded to multiples of a power of two.
 
     No partial sum of a column's multiples passes 2**53, so that every order of adding them gives the same.
@@ -153,8 +151,5 @@ def _exact_product(signs: SignArray, differences: FloatArray) -> FloatArray:
     _, exponents = np.frexp(np.where(largest > 0, largest, 1.0))
     shifts = 52 - exponents
     whole = np.rint(np.ldexp(differences, shifts))
-    out = np.empty((len(signs), differences.shape[1]))
-    for start in range(0, len(signs), 1_000):
-        out[start : start + 1_000] = signs[start : start + 1_000].astype(np.float64) @ whole
-    moved: FloatArray = np.ldexp(out, -shifts)
+    moved: FloatArray = np.ldexp(signs @ whole, -shifts)
     return moved
