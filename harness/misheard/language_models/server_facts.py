@@ -6,7 +6,7 @@ from typing import Any
 
 from misheard.errors import BackendError
 from misheard.language_models.request_errors import AttemptFailed, classify
-from misheard.language_models.settings import ApiSettings
+from misheard.language_models.settings import ServerSettings
 
 FACTS_SECONDS = 30.0
 _SHOWN_MODELS = 5
@@ -22,8 +22,13 @@ class ServerFacts:
     engine_version: str | None
 
 
-async def read_server_facts(client: Any, http: Any, settings: ApiSettings) -> ServerFacts:
-    """Return the facts of the configured model. Raises BackendError where the server does not serve it."""
+async def read_server_facts(
+    client: Any, http: Any, settings: ServerSettings, section: str = "language_model"
+) -> ServerFacts:
+    """Return the facts of the configured model; `section` of the config is named in errors.
+
+    Raises BackendError where the server does not serve it.
+    """
     try:
         async with asyncio.timeout(min(FACTS_SECONDS, settings.timeout_seconds)):
             page = await client.models.list()
@@ -31,12 +36,12 @@ async def read_server_facts(client: Any, http: Any, settings: ApiSettings) -> Se
     except Exception as error:  # noqa: BLE001 - whatever a hostile reply provokes
         failed = classify(error, 1)
         raise BackendError(
-            f"language_model.base_url: {settings.base_url}/models cannot be read ({failed.detail})"
+            f"{section}.base_url: {settings.base_url}/models cannot be read ({failed.detail})"
             f"{_hint(failed, settings)}"
         ) from None
     if settings.model not in models:
         raise BackendError(
-            f"language_model.model: the server at {settings.base_url} does not serve {settings.model}; "
+            f"{section}.model: the server at {settings.base_url} does not serve {settings.model}; "
             f"it serves {_shown(list(models))}. Is this the right server?"
         )
     context = getattr(models[settings.model], "max_model_len", None)
@@ -46,7 +51,7 @@ async def read_server_facts(client: Any, http: Any, settings: ApiSettings) -> Se
     )
 
 
-async def _version(http: Any, settings: ApiSettings) -> str | None:
+async def _version(http: Any, settings: ServerSettings) -> str | None:
     """Return what vLLM tells under /version, or None."""
     try:
         async with asyncio.timeout(min(FACTS_SECONDS, settings.timeout_seconds)):
@@ -57,7 +62,7 @@ async def _version(http: Any, settings: ApiSettings) -> str | None:
     return version[:100] if isinstance(version, str) else None
 
 
-def _hint(failed: AttemptFailed, settings: ApiSettings) -> str:
+def _hint(failed: AttemptFailed, settings: ServerSettings) -> str:
     if failed.status in {401, 403}:
         return f"; check the key in {settings.api_key_env}" if settings.api_key_env else "; set api_key_env"
     if failed.status is None:

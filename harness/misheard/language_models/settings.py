@@ -46,28 +46,15 @@ class EmbeddedSettings(_Settings):
     max_context: int | None = Field(default=None, ge=2)
 
 
-class ApiSettings(_Settings):
-    """A server that speaks the OpenAI chat API and is already running.
+class ServerSettings(_Settings):
+    """A server that is already running, and how it is asked; see the classes below for the options."""
 
-    Attributes:
-        base_url: up to and including the version, e.g. `http://127.0.0.1:8000/v1`; without credentials.
-        model: the id under which the server serves the model; verified before the run.
-        api_key_env: name of the environment variable that holds the key; None sends no real key.
-        concurrency: most requests in flight.
-        timeout_seconds: longest time for one attempt, from connecting to the last token.
-        max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
-        extra_sampling: send vLLM's further parameters (`top_k`, `min_p`, `repetition_penalty`) too; turn it
-            off for servers that refuse unknown parameters.
-    """
-
-    kind: Literal["openai_api"] = "openai_api"
     base_url: str
     model: str = Field(min_length=1)
     api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     concurrency: int = Field(default=16, ge=1, le=1024)
     timeout_seconds: float = Field(default=120.0, gt=0, le=86_400)
     max_attempts: int = Field(default=4, ge=1, le=20)
-    extra_sampling: bool = True
 
     @field_validator("base_url")
     @classmethod
@@ -91,6 +78,24 @@ class ApiSettings(_Settings):
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return False
+
+
+class ApiSettings(ServerSettings):
+    """A server that speaks the OpenAI chat API and is already running.
+
+    Attributes:
+        base_url: up to and including the version, e.g. `http://127.0.0.1:8000/v1`; without credentials.
+        model: the id under which the server serves the model; verified before the run.
+        api_key_env: name of the environment variable that holds the key; None sends no real key.
+        concurrency: most requests in flight.
+        timeout_seconds: longest time for one attempt, from connecting to the last token.
+        max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
+        extra_sampling: send vLLM's further parameters (`top_k`, `min_p`, `repetition_penalty`) too; turn it
+            off for servers that refuse unknown parameters.
+    """
+
+    kind: Literal["openai_api"] = "openai_api"
+    extra_sampling: bool = True
 
 
 class VllmSettings(_Settings):

@@ -2,12 +2,9 @@
 
 import hashlib
 import os
-import wave
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from misheard.canonical import sha256_file, sha256_json
 from misheard.errors import BackendError
@@ -16,7 +13,6 @@ from misheard.processes.programs import Ended, ProgramRunner, RunnerLostError
 from misheard.recognizers.command_output import MAX_OUTPUT_BYTES, ClipOutput, parse_row, parse_text
 from misheard.recognizers.command_template import fill
 from misheard.recognizers.protocol import (
-    SAMPLE_RATE,
     WINDOW_SECONDS,
     AudioWindow,
     RecognizedBatch,
@@ -25,6 +21,7 @@ from misheard.recognizers.protocol import (
 )
 from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CommandSettings
+from misheard.recognizers.wav import wav_bytes
 
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})
 _VERSION_SECONDS = 60.0
@@ -162,7 +159,7 @@ class CommandRecognizer:
         if self._runner is None:
             raise RuntimeError("load() comes first, and nothing after close()")
         path = self._runner.folder / "clip.wav"
-        write_wav(path, window)
+        path.write_bytes(wav_bytes(window.samples))
         return path
 
     def _describe(self) -> dict[str, Any]:
@@ -209,16 +206,6 @@ def environment(settings: CommandSettings, inherited: Mapping[str, str]) -> dict
     else:
         kept = {name: inherited[name] for name in settings.inherit_env if name in inherited}
     return {**kept, **settings.env}
-
-
-def write_wav(path: Path | Any, window: AudioWindow) -> None:
-    """Write a window as 16-bit mono WAV at 16 kHz, to a path or an open file."""
-    samples = np.clip(np.round(window.samples * 32_767.0), -32_768, 32_767).astype("<i2")
-    with wave.open(str(path) if isinstance(path, Path) else path, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(SAMPLE_RATE)
-        file.writeframes(samples.tobytes())
 
 
 def content_sha256(model: Path) -> str:

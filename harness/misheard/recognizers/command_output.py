@@ -26,7 +26,7 @@ class ClipOutput:
 
 def parse_text(stdout: bytes, max_words: int) -> ClipOutput:
     """Read standard output as the text itself. Raises ItemFailedError with `invalid_output`."""
-    return ClipOutput(_checked_text(_decoded(stdout).strip(), max_words))
+    return ClipOutput(checked_text(_decoded(stdout).strip(), max_words))
 
 
 def parse_row(stdout: bytes, max_words: int) -> ClipOutput:
@@ -48,7 +48,7 @@ def parse_row(stdout: bytes, max_words: int) -> ClipOutput:
     if not isinstance(row.get("text"), str):
         raise _invalid("the program's JSON row has no text")
     times = {name: _milliseconds(row, name) for name in ("audio_ms", "load_ms", "transcribe_ms")}
-    return ClipOutput(_checked_text(row["text"], max_words), **times)
+    return ClipOutput(checked_text(row["text"], max_words), **times)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -81,7 +81,8 @@ def _decoded(stdout: bytes) -> str:
         raise _invalid(f"the program's output is not UTF-8 at byte {error.start}") from None
 
 
-def _checked_text(text: str, max_words: int) -> str:
+def checked_text(text: str, max_words: int) -> str:
+    """Return a transcript without white space at its ends. Raises ItemFailedError with `invalid_output`."""
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise _invalid("the text holds a NUL character or a lone surrogate")
     if len(text.split()) > max_words:

@@ -6,6 +6,7 @@ from misheard.recognizers.settings import (
     CTranslate2Settings,
     FakeRecognizerSettings,
     LocalRecognizerSettings,
+    TranscriptionServerSettings,
 )
 
 
@@ -25,6 +26,10 @@ def make_recognizer(
             from misheard.recognizers.command import CommandRecognizer
 
             return CommandRecognizer(settings, cpu=cpu, spent_seconds=spent_seconds)
+        case TranscriptionServerSettings():
+            from misheard.recognizers.openai_api import TranscriptionServer
+
+            return TranscriptionServer(settings)
         case FakeRecognizerSettings():
             from misheard.recognizers.fake import FakeRecognizer
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from misheard.language_models.settings import ServerSettings
 from misheard.recognizers.command_template import check_template
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -115,6 +116,30 @@ class CommandSettings(BaseModel):
         return self
 
 
+class TranscriptionServerSettings(ServerSettings):
+    """A server that speaks the OpenAI transcription API and is already running.
+
+    Attributes:
+        base_url: up to and including the version, e.g. `http://127.0.0.1:8000/v1`; without credentials.
+        model: the id under which the server serves the model; verified before the run.
+        api_key_env: name of the environment variable that holds the key; None sends no real key.
+        concurrency: most requests in flight.
+        timeout_seconds: longest time for one attempt, from connecting to the whole reply.
+        max_attempts: tries per window; only 408, 429, 5xx and connection errors are tried again.
+        retries_per_run: most such further tries of the whole run; after them every failure is final.
+        response_format: `json`, or `verbose_json` for servers that tell probabilities.
+        max_words: longest transcript of a window.
+        batch_size: windows per batch, which is journaled as a whole.
+    """
+
+    kind: Literal["openai_api"] = "openai_api"
+    concurrency: int = Field(default=8, ge=1, le=1024)
+    retries_per_run: int = Field(default=100, ge=0, le=1_000_000)
+    response_format: Literal["json", "verbose_json"] = "json"
+    max_words: int = Field(default=2_000, ge=1, le=1_000_000)
+    batch_size: int = Field(default=32, ge=1, le=4096)
+
+
 class ImportedRecognizerSettings(BaseModel):
     """Outputs that were made elsewhere (`misheard import`); nothing that could be run again.
 
@@ -132,10 +157,16 @@ class ImportedRecognizerSettings(BaseModel):
     batch_size: Literal[1] = 1
 
 
-LocalRecognizerSettings = CTranslate2Settings | CommandSettings | FakeRecognizerSettings
+LocalRecognizerSettings = (
+    CTranslate2Settings | CommandSettings | TranscriptionServerSettings | FakeRecognizerSettings
+)
 """Recognizers that can be run."""
 
 RecognizerSettings = Annotated[
-    CTranslate2Settings | CommandSettings | FakeRecognizerSettings | ImportedRecognizerSettings,
+    CTranslate2Settings
+    | CommandSettings
+    | TranscriptionServerSettings
+    | FakeRecognizerSettings
+    | ImportedRecognizerSettings,
     Field(discriminator="kind"),
 ]

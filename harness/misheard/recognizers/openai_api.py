@@ -1,0 +1,206 @@
+"""Any server with the OpenAI transcription endpoint: windows as WAV uploads, temperature 0, no prompt."""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from misheard.errors import INSTALL_ADVICE, BackendError
+from misheard.failures import FailureKind, ItemFailedError
+from misheard.language_models.event_loop import EventLoopThread
+from misheard.language_models.http_client import make_http_client
+from misheard.language_models.request_errors import AttemptFailed, classify
+from misheard.language_models.retries import backoff_seconds
+from misheard.language_models.server_facts import ServerFacts, is_reachable, read_server_facts
+from misheard.recognizers.protocol import (
+    SAMPLE_RATE,
+    AudioWindow,
+    RecognizedBatch,
+    WindowFailed,
+    WindowTranscript,
+)
+from misheard.recognizers.settings import TranscriptionServerSettings
+from misheard.recognizers.transcription_reply import read_reply
+from misheard.recognizers.wav import wav_bytes
+
+_PROBE = AudioWindow(np.zeros(SAMPLE_RATE, np.float32), "en")
+"""A second of silence: what is heard in it does not matter."""
+
+
+class TranscriptionServer:
+    """A recognizer behind the OpenAI transcription API, such as vLLM, Speaches or a hosted one."""
+
+    whole_clips = False
+
+    def __init__(self, settings: TranscriptionServerSettings) -> None:
+        self._settings = settings
+        self._retries_left = settings.retries_per_run
+        self._loop: EventLoopThread | None = None
+        self._client: Any = None
+        self._facts: ServerFacts | None = None
+
+    def load(self) -> None:
+        """Connect and check which model is served. Raises BackendError."""
+        key = self._api_key()
+        try:
+            import openai
+        except ImportError as error:
+            raise BackendError(f"recognizer: the openai package is missing; {INSTALL_ADVICE}") from error
+        # At DEBUG the SDK logs whole requests.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._loop = EventLoopThread("misheard-recognizer")
+        http = make_http_client(
+            trust_env=not self._settings.is_loopback,
+            connections=self._settings.concurrency,
+            seconds=self._settings.timeout_seconds,
+            socket=None,
+        )
+        self._client = openai.AsyncOpenAI(
+            api_key=key, base_url=self._settings.base_url, max_retries=0, http_client=http
+        )
+        # Taken from the environment otherwise, and of no concern to the server that the config names.
+        self._client.organization = self._client.project = None
+        facts = read_server_facts(self._client, http, self._settings, "recognizer")
+        self._facts = self._loop.run(facts)
+
+    def warm_up(self) -> None:
+        """Send a second of silence, so that a server that cannot transcribe is found before the run.
+
+        Raises BackendError.
+        """
+        try:
+            self._running_loop().run(self._transcribe(_PROBE))
+        except ItemFailedError:
+            return
+        except _RefusedError as error:
+            failed = error.failed
+            hint = "; does this model transcribe, and does base_url end in /v1?" if failed.status else ""
+            raise BackendError(
+                f"recognizer: the server at {self._settings.base_url} did not transcribe a first clip: "
+                f"{failed.detail}{hint}"
+            ) from None
+
+    def fingerprint(self) -> dict[str, Any]:
+        if self._facts is None:
+            raise RuntimeError("load() comes before fingerprint()")
+        return {
+            "backend": "openai_api",
+            "base_url": self._settings.base_url,
+            "model": self._settings.model,
+            "engine_version": self._facts.engine_version,
+            "response_format": self._settings.response_format,
+            "max_words": self._settings.max_words,
+            "decoding": {"temperature": 0, "prompt": None},
+        }
+
+    def supports(self, language: str | None) -> bool:
+        return True
+
+    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+        """Recognize windows concurrently. Raises BackendError where nobody listens any more."""
+        loop = self._running_loop()
+        started = time.perf_counter()
+        windows = loop.run(self._all(batch))
+        seconds = time.perf_counter() - started
+        lost = {FailureKind.ASR_ERROR, FailureKind.TIMEOUT}
+        failed = any(isinstance(window, WindowFailed) and window.kind in lost for window in windows)
+        if failed and not loop.run(is_reachable(self._client)):
+            raise BackendError(
+                f"recognizer: the server at {self._settings.base_url} is gone; start it again and go on with "
+                "--resume"
+            )
+        return RecognizedBatch(windows, 0.0, seconds)
+
+    def close(self) -> None:
+        """Cancel all requests and disconnect."""
+        if self._loop is None:
+            return
+        loop, client = self._loop, self._client
+        self._loop = self._client = None
+        try:
+            loop.submit(client.close()).result(timeout=5)
+        except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
+            logging.getLogger(__name__).debug("closing the connections failed")
+        finally:
+            loop.close()
+
+    async def _all(self, batch: Sequence[AudioWindow]) -> tuple[WindowTranscript | WindowFailed, ...]:
+        turn = asyncio.Semaphore(self._settings.concurrency)
+
+        async def one(window: AudioWindow) -> WindowTranscript | WindowFailed:
+            async with turn:
+                return await self._recognize(window)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(window)) for window in batch]
+        return tuple(task.result() for task in tasks)
+
+    async def _recognize(self, window: AudioWindow) -> WindowTranscript | WindowFailed:
+        started = time.perf_counter()
+        try:
+            return await self._transcribe(window)
+        except ItemFailedError as error:
+            return WindowFailed(error.kind, error.detail, time.perf_counter() - started)
+        except _RefusedError as error:
+            kind = FailureKind.TIMEOUT if error.failed.kind is FailureKind.TIMEOUT else FailureKind.ASR_ERROR
+            return WindowFailed(kind, error.failed.detail, time.perf_counter() - started)
+
+    async def _transcribe(self, window: AudioWindow) -> WindowTranscript:
+        """Ask until a reply comes, the failure is final, or no try is left.
+
+        Raises _RefusedError, and ItemFailedError for a reply that is none.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            started = time.perf_counter()
+            try:
+                content = await self._attempt(window)
+            except Exception as error:  # noqa: BLE001 - whatever a hostile reply provokes is a typed failure
+                failed = classify(error, attempt)
+            else:
+                seconds = time.perf_counter() - started
+                return read_reply(content, window, self._settings.max_words, seconds)
+            if not failed.retry or attempt == self._settings.max_attempts or not self._retries_left:
+                raise _RefusedError(failed)
+            self._retries_left -= 1
+            await asyncio.sleep(backoff_seconds(attempt, failed.retry_after))
+
+    async def _attempt(self, window: AudioWindow) -> bytes:
+        language = {} if window.language is None else {"language": window.language}
+        async with asyncio.timeout(self._settings.timeout_seconds):
+            reply = await self._client.audio.transcriptions.with_raw_response.create(
+                file=("window.wav", wav_bytes(window.samples), "audio/wav"),
+                model=self._settings.model,
+                response_format=self._settings.response_format,
+                temperature=0.0,
+                **language,
+            )
+        content: bytes = reply.content
+        return content
+
+    def _api_key(self) -> str:
+        name = self._settings.api_key_env
+        if name is None:
+            return "none"
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise BackendError(f"recognizer.api_key_env: the environment variable {name} is not set")
+        return key
+
+    def _running_loop(self) -> EventLoopThread:
+        if self._loop is None:
+            raise RuntimeError("load() comes first, and nothing after close()")
+        return self._loop
+
+
+class _RefusedError(Exception):
+    """The last attempt at a window failed."""
+
+    def __init__(self, failed: AttemptFailed) -> None:
+        super().__init__(failed.detail)
+        self.failed = failed
