@@ -21,7 +21,8 @@ def load(tmp_path: Path, text: str, *overrides: str) -> RunConfig:
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_config_that_ships_is_valid(path: Path) -> None:
-    assert load_config(path).recognizer.kind == "ctranslate2"
+    expected = "command" if path.name == "command-exact.yaml" else "ctranslate2"
+    assert load_config(path).recognizer.kind == expected
 
 
 def test_the_defaults_are_the_three_arms(tmp_path: Path) -> None:
@@ -44,6 +45,11 @@ def test_the_defaults_are_the_three_arms(tmp_path: Path) -> None:
         (MINIMAL + "scoring: {profile: fancy, response_scorer: 'os system'}\n",
          ["scoring.profile", "scoring.response_scorer"]),
         ("recognizer: {kind: ctranslate2, model: a/b, revision: main}\n", ["revision"]),
+        ("recognizer: {kind: command, command: p, timeout_seconds: 0}\n",
+         ["recognizer.command: must be a list", "recognizer.timeout_seconds"]),
+        ("recognizer: {kind: command, command: [p, '{file}']}\n", ["recognizer: {file} is no placeholder"]),
+        ("recognizer: {kind: openai_api, model: m, base_url: x, retries_per_rum: 1}\n",
+         ["recognizer.base_url", "retries_per_run?"]),
     ],
 )  # fmt: skip
 def test_every_problem_is_named(tmp_path: Path, text: str, complaints: list[str]) -> None:

@@ -172,5 +172,7 @@ def _known_fields(path: Sequence[str]) -> list[str]:
             if properties.get("kind", {}).get("const") == path[-1]
         ]
         titles = {"respond": "RespondConfig", "scoring": "ScoringConfig"}
-        names = kinds[0] if kinds else schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})
+        # A kind may name a recognizer and a language model: openai_api does.
+        every = {name: None for properties in kinds for name in properties}
+        names = every or schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})
     return list(names)
