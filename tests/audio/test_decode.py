@@ -1,5 +1,7 @@
 """Decoding: sample formats, channels, rates, bounded memory, fingerprints."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -208,3 +210,40 @@ def test_reading_block_by_block_changes_nothing(tmp_path: Path, monkeypatch: pyt
     whole = once()
     monkeypatch.setattr("misheard.audio.reader._BLOCK_SAMPLES", 1_000)
     np.testing.assert_array_equal(once(), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flac", "mkv"])
+def test_hours_are_decoded_in_bounded_memory(tmp_path: Path, name: str) -> None:
+    """Three hours are 690 MB of samples; the process may have 400 MB of its own."""
+    path = tmp_path / f"a.{name}"
+    long_recording(path, hours=3)
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))\n"
+        "from pathlib import Path; from misheard.audio.decode import decode\n"
+        f"audio = decode(Path({str(path)!r}))\n"
+        "print(len(audio.samples), audio.samples[-1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == f"{3 * 3600 * 16_000} 0.5\n", done.stderr
+
+
+def long_recording(path: Path, hours: int) -> None:
+    """Silence with one sample at its end, as FLAC, alone or in Matroska."""
+    samples = np.zeros(3600 * 16_000, np.int16)
+    if path.suffix == ".flac":
+        with soundfile.SoundFile(path, "w", 16_000, 1, "PCM_16") as file:
+            for hour in range(hours):
+                samples[-1] = 1 << 14 if hour == hours - 1 else 0
+                file.write(samples)
+        return
+    import av
+
+    with av.open(str(path), "w", format="matroska") as container:
+        stream = container.add_stream("flac", rate=16_000, layout="mono")
+        for hour in range(hours):
+            samples[-1] = 1 << 14 if hour == hours - 1 else 0
+            frame = av.AudioFrame.from_ndarray(samples[None], format="s16", layout="mono")
+            frame.sample_rate, frame.pts = 16_000, hour * len(samples)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))

@@ -55,6 +55,15 @@ def test_metadata_says_the_length_without_decoding(
     assert probe(path).seconds == pytest.approx(3.0, abs=0.15)
 
 
+@pytest.mark.parametrize(
+    "file_name", ["with space.m4a", "http://a\\b", "$(touch owned) `id`", "കേൾക്കൂ.m4a", "-i;&|", "a:b"]
+)
+def test_any_file_name_works(tmp_path: Path, file_name: str) -> None:
+    path, _ = made(tmp_path, "m4a")
+    renamed = path.rename(tmp_path / file_name.replace("/", "_"))
+    assert len(decode(renamed).samples) > 47_000
+
+
 @pytest.mark.parametrize("name", ["m4a", "alac", "webm", "mkv", "adts"])
 def test_opposite_phase_is_noticed(tmp_path: Path, name: str) -> None:
     path, _ = made(tmp_path, name, channels=2)
