@@ -18,7 +18,7 @@ LAYERS = [
     {"models", "recognizers", "language_models", "audio", "text", "transcripts", "processes"},
 ]
 HEAVY = {
-    "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
+    "av", "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
     "tokenizers",
     "huggingface_hub", "pynvml", "psutil", "numba", "pyarrow",
 }  # fmt: skip
