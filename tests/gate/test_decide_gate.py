@@ -112,6 +112,9 @@ OUTCOMES: dict[str, tuple[Mapping[str, Any], MadeUpRun, MadeUpRun | None, Outcom
     "a time is missing": (
         NOT_WORSE | {"latency": [{"stage": "recognize", "p95_seconds_at_most": 1}]},
         replace(BETTER, seconds=lambda number: None if number == 7 else 0.1), BASE, INCOMPLETE),
+    "a time that cannot be": (
+        NOT_WORSE | {"latency": [{"stage": "recognize", "p95_seconds_at_most": 1}]},
+        replace(BETTER, seconds=lambda number: -1.0 if number == 7 else 0.1), BASE, INCOMPLETE),
     "no answer was timed": (
         NOT_WORSE | {"latency": [{"stage": "first_token", "p95_seconds_at_most": 1}]},
         BETTER, BASE, INCOMPLETE),
@@ -302,6 +305,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "report is no JSON": lambda run: (run / "report.json").write_text("{"),
     "report is a list": lambda run: (run / "report.json").write_text("[]"),
     "report without a scorer": lambda run: edit_json(run / "report.json", lambda d: d.pop("scorer")),
+    "report with axes that are none": lambda run: edit_json(
+        run / "report.json", lambda d: d.update(axes={"noise": 7})
+    ),
     "report without axes": lambda run: edit_json(run / "report.json", lambda d: d.pop("axes")),
     "report of another version": lambda run: edit_json(
         run / "report.json", lambda d: d["scorer"].update(version=0)

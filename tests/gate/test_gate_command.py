@@ -102,6 +102,24 @@ def test_a_document_that_cannot_be_written_leaves_no_verdict(files: Path) -> Non
     assert "no/such/folder" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["base/report.json", "better/items.parquet", "./better/../base/run.json"])
+def test_a_document_takes_the_place_of_no_file_of_a_run(files: Path, name: str) -> None:
+    before = (files / name).read_bytes()
+    done = misheard(files, "gate", "gate.yaml", "better", "--baseline", "base", "--json", name)
+    assert (done.returncode, "is a file of a run" in done.stderr) == (2, True)
+    assert (files / name).read_bytes() == before
+
+
+def test_a_summary_that_cannot_be_written_leaves_no_document(files: Path) -> None:
+    done = misheard(
+        files, "gate", "gate.yaml", "better", "--baseline", "base", "--json", "v.json", "--junit", "v.xml",
+        GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(files),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert not (files / "v.json").exists()
+    assert not (files / "v.xml").exists()
+
+
 def test_github_gets_annotations_and_a_summary(files: Path) -> None:
     (files / "summary.md").write_text("# before\n")
     on_github = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(files / "summary.md")}

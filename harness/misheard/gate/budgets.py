@@ -58,7 +58,7 @@ def _latency(place: str, budget: Latency, table: CountTable) -> Check:
     expected = _went_through(budget.stage, table)
     count = int(np.count_nonzero(expected))
     seconds = np.full(count, np.nan) if arm is None else arm.timings[_TIMINGS[budget.stage]][expected]
-    known = seconds[np.isfinite(seconds)]
+    known = seconds[np.isfinite(seconds) & (seconds >= 0.0)]
     missing = count - known.size
     figures = measure_latency(known)
     finding = judge_latency(figures, missing, budget.p95_seconds_at_most)

@@ -12,6 +12,10 @@ from misheard.gate.junit import junit_xml
 from misheard.gate.terminal import render_verdict
 from misheard.gate.verdict import GateVerdict
 
+RUN_FILES = frozenset(
+    {"run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv"}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class GateOutputs:
@@ -31,26 +35,44 @@ class GateOutputs:
     def clear(self, keep: Path) -> None:
         """Remove the documents of an earlier verdict: a gate that cannot be run leaves none that says ship.
 
-        Raises InputError where two documents, or a document and the gate file, are one file.
+        Raises InputError where two documents, or a document and the gate file, are one file, and where a
+        document would take the place of a run's own file.
         """
-        paths = [path for path in (self.json, self.junit) if path is not None]
-        places = [path.resolve() for path in (*paths, keep)]
+        places = [path.resolve() for path in (*self._documents, keep)]
         if len(set(places)) < len(places):
             raise InputError("--json, --junit and the gate file must be different files")
-        for path in paths:
+        for place in places[:-1]:
+            if place.name in RUN_FILES and (place.parent / "run.json").exists():
+                raise InputError(f"{place}: is a file of a run; write the verdict to another")
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the documents that are there."""
+        for path in self._documents:
             if path.is_file():
                 path.unlink()
 
+    @property
+    def _documents(self) -> list[Path]:
+        return [path for path in (self.json, self.junit) if path is not None]
+
 
 def publish(verdict: GateVerdict, outputs: GateOutputs) -> None:
-    """Write the documents, then print. Raises OSError, with nothing printed, where one cannot be written."""
-    if outputs.json is not None:
-        write_json(outputs.json, verdict_document(verdict))
-    if outputs.junit is not None:
-        write_atomic(outputs.junit, junit_xml(verdict))
-    if outputs.summary is not None:
-        with outputs.summary.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(step_summary(verdict))
+    """Write the documents, then print.
+
+    Raises OSError where one cannot be written; then none is left, and nothing is printed.
+    """
+    try:
+        if outputs.json is not None:
+            write_json(outputs.json, verdict_document(verdict))
+        if outputs.junit is not None:
+            write_atomic(outputs.junit, junit_xml(verdict))
+        if outputs.summary is not None:
+            with outputs.summary.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(step_summary(verdict))
+    except OSError:
+        outputs.remove()
+        raise
     _print(verdict, github=outputs.github)
 
 

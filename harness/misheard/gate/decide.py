@@ -67,8 +67,11 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
         return _refused(verdict, [str(error)])
     if problems:
         return _refused(verdict, problems)
-    with damaged_report(run):
-        checks = _checks(file.gate, claims, candidate, other)
+    try:
+        with damaged_report(run):
+            checks = _checks(file.gate, claims, candidate, other)
+    except _REFUSED as error:
+        return _refused(verdict, [str(error)])
     outcome = decide_outcome(checks, ())
     return replace(verdict, outcome=outcome, checks=checks, notes=tuple(_notes(candidate, other)))
 
