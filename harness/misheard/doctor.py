@@ -80,6 +80,7 @@ def _libraries() -> Iterator[Check]:
     advice = INSTALL_ADVICE
     for module, package in (
         ("soundfile", "soundfile"),
+        ("av", "av"),
         ("ctranslate2", "ctranslate2"),
         ("torch", "torch"),
         ("torchaudio", "torchaudio"),
