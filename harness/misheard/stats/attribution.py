@@ -15,8 +15,8 @@ import numpy as np
 
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate, divide
 from misheard.metrics.table import CountTable
-from misheard.stats.compare import compare_arms
-from misheard.stats.differences import Difference
+from misheard.stats.compare import arm_pairs
+from misheard.stats.differences import Difference, compare_pairs
 from misheard.stats.estimates import family_arms
 from misheard.stats.resampling import (
     RESAMPLES,
@@ -35,6 +35,8 @@ STEPS: tuple[tuple[str, Arm, Arm], ...] = (("recognition", Arm.TRANSCRIPT, Arm.A
 
 NOISE = (Arm.TRANSCRIPT, Arm.CONTROL)
 """The arm and its second execution, whose difference is noise."""
+
+_CONTRASTS = (*((golden, arm) for _, golden, arm in STEPS), NOISE)
 
 _ROUNDING = 1e-12
 """A shortfall of at most this is none."""
@@ -127,8 +129,9 @@ class Attributor:
     def __init__(
         self, table: CountTable, families: Sequence[Family], resamples: int = RESAMPLES, seed: int = SEED
     ) -> None:
-        self._table = table
-        self._families = families
+        self._pairs = [
+            (contrast, pair) for contrast in _CONTRASTS for pair in arm_pairs(table, families, *contrast)
+        ]
         self._chains = _chains(table, families)
         self._units = unit_numbers(table.items)
         self._resamples = resamples
@@ -155,10 +158,7 @@ class Attributor:
         samples = dict(
             zip(counted, draw_samples(blocks, self._units, self._resamples, self._seed), strict=True)
         )
-        differences = {
-            (golden, arm): self._differences(golden, arm, rows)
-            for golden, arm in [*((golden, arm) for _, golden, arm in STEPS), NOISE]
-        }
+        differences = self._differences(rows)
         return [
             _attribution(chain, rate, int(present[number].sum()), samples.get(number), differences)
             for number, chain in enumerate(self._chains)
@@ -166,17 +166,15 @@ class Attributor:
             if rate.better is not None
         ]
 
-    def _differences(self, golden: Arm, arm: Arm, rows: BoolArray) -> dict[str, Difference]:
-        found = compare_arms(
-            self._table,
-            self._families,
-            golden,
-            arm,
-            rows=rows,
-            resamples=self._resamples,
-            seed=self._seed,
-        )
-        return {difference.metric: difference for difference in found}
+    def _differences(self, rows: BoolArray) -> dict[tuple[Arm, Arm], dict[str, Difference]]:
+        """Return the differences of every pair of arms, per metric, all from the same draws."""
+        pairs = [pair for _, pair in self._pairs]
+        found = iter(compare_pairs(pairs, self._units, rows, self._resamples, self._seed))
+        differences: dict[tuple[Arm, Arm], dict[str, Difference]] = {contrast: {} for contrast in _CONTRASTS}
+        for contrast, pair in self._pairs:
+            for rate in pair.family.rates:
+                differences[contrast][rate.name] = next(found)
+        return differences
 
 
 def _arms(steps: Sequence[tuple[str, Arm, Arm]]) -> list[Arm]:

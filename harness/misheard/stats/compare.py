@@ -23,6 +23,7 @@ __all__ = [
     "SliceComparison",
     "Unpaired",
     "adjust_together",
+    "arm_pairs",
     "compare_arms",
     "compare_tables",
     "worst_slices",
@@ -252,17 +253,22 @@ def compare_arms(
     golden: Arm = Arm.TRANSCRIPT,
     arm: Arm = Arm.AUDIO,
     *,
-    rows: BoolArray | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> tuple[Difference, ...]:
-    """Return rate(arm) - rate(golden) of one system, for every family that both arms have.
+    """Return rate(arm) - rate(golden) of one system, for every family that both arms have, over all items.
 
     With the default arms this is what recognition loses: a verdict `worse` says that mishearing costs.
-    `rows`, bool[n], are the items to compare over; without them all are.
     """
+    everything = np.ones(len(table.items), dtype=np.bool_)
+    pairs = arm_pairs(table, families, golden, arm)
+    return compare_pairs(pairs, unit_numbers(table.items), everything, resamples, seed)
+
+
+def arm_pairs(table: CountTable, families: Sequence[Family], golden: Arm, arm: Arm) -> list[Pairs]:
+    """Return the counts of two arms of one system side by side, for every family that both have."""
     counts = {(family.name, name): counts for family, name, counts in family_arms(table, families)}
-    pairs = [
+    return [
         Pairs.of(
             family,
             arm,
@@ -272,8 +278,6 @@ def compare_arms(
         for family in families
         if family.relative_to is None and {(family.name, golden), (family.name, arm)} <= counts.keys()
     ]
-    chosen = np.ones(len(table.items), dtype=np.bool_) if rows is None else rows
-    return compare_pairs(pairs, unit_numbers(table.items), chosen, resamples, seed)
 
 
 def _pair(
