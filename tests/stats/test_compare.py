@@ -84,6 +84,36 @@ def test_identical_pairs_are_the_same_where_there_would_be_a_verdict(
     assert decide(n, "lower", intervals(units, bootstrap, jackknife), identical=True) is expected
 
 
+@pytest.mark.parametrize(
+    ("n", "units", "bootstrap", "jackknife", "expected"),
+    [
+        (50, 6, (-0.02, 0.03), (-0.02, 0.03), Verdict.EQUIVALENT),
+        (50, 6, (0.01, 0.03), (0.02, 0.03), Verdict.EQUIVALENT),
+        (50, 6, (-0.02, 0.03), (-0.02, 0.05), Verdict.INCONCLUSIVE),
+        (50, 6, (-0.05, 0.03), (-0.02, 0.03), Verdict.INCONCLUSIVE),
+        (50, 40, (-0.02, 0.03), (-0.02, 0.06), Verdict.EQUIVALENT),
+        (50, 6, (-0.07, -0.01), (-0.06, -0.01), Verdict.BETTER),
+        (49, 6, (-0.02, 0.03), (-0.02, 0.03), Verdict.TOO_FEW_ITEMS),
+        (50, 5, (-0.02, 0.03), (-0.02, 0.03), Verdict.INCONCLUSIVE),
+        (50, 6, (-0.02, 0.03), None, Verdict.INCONCLUSIVE),
+        (50, 6, ZERO, ZERO, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_equivalence_needs_the_whole_deciding_interval_inside_the_margin(
+    n: int,
+    units: int,
+    bootstrap: tuple[float, float],
+    jackknife: tuple[float, float] | None,
+    expected: Verdict,
+) -> None:
+    assert decide(n, "lower", intervals(units, bootstrap, jackknife), margin=0.05) is expected
+
+
+def test_identical_pairs_are_the_same_whatever_the_margin() -> None:
+    zero = intervals(6, ZERO, ZERO)
+    assert decide(50, "lower", zero, identical=True, margin=0.05) is Verdict.SAME
+
+
 def test_system_against_itself_differs_by_exactly_nothing() -> None:
     table = make_table(sessions=8, per_session=10)
     comparison = compare_tables(table, table, FAMILIES, axes=AXES)
@@ -97,6 +127,8 @@ def test_system_against_itself_differs_by_exactly_nothing() -> None:
             assert interval in (None, Interval(0.0, 0.0))
         has_verdict = difference.n >= 50 and difference.units >= 6
         silent = (Verdict.INCONCLUSIVE, Verdict.TOO_FEW_ITEMS)
+        assert difference.sign_flip is not None and difference.sign_flip.p == 1.0
+        assert difference.smallest_detectable is None
         assert difference.verdict is Verdict.SAME if has_verdict else difference.verdict in silent
     assert sum(difference.verdict is Verdict.SAME for difference in compared) > 20
 

@@ -13,6 +13,7 @@ from misheard.stats.resampling import (
     draw_samples,
     estimate_intervals,
     jackknife_interval,
+    percentile_errors,
     percentile_interval,
     unit_totals,
 )
@@ -146,3 +147,47 @@ def test_order_of_a_blocks_rows_does_not_renumber_its_units() -> None:
     units = np.array([0, 2, 1, 0])
     (sample,) = draw_samples([(values, np.array([False, True, True, True]))], units, 10, 1)
     np.testing.assert_array_equal(sample.totals, [[3.0], [2.0], [1.0]])
+
+
+def test_standard_error_of_a_mean_is_the_closed_form() -> None:
+    values = np.random.default_rng(2).normal(size=30)
+    sample = draw_sample(np.stack([values, np.ones(30)], axis=1), resamples=200)
+    assert estimate_intervals(sample, ratio).standard_error == pytest.approx(stats.sem(values))
+
+
+def test_monte_carlo_error_is_the_spread_of_the_ends_over_seeds() -> None:
+    totals = made_up_totals(25)
+    found = [estimate_intervals(draw_sample(totals, 1_000, seed), ratio_difference) for seed in range(150)]
+    ends = np.array([(one.bootstrap.low, one.bootstrap.high) for one in found if one.bootstrap is not None])
+    errors = np.array([one.monte_carlo_error for one in found])
+    np.testing.assert_allclose(errors.mean(axis=0), ends.std(axis=0), rtol=0.25)
+
+
+def test_monte_carlo_error_of_known_ranks() -> None:
+    values = np.arange(10_001.0)
+    half = math.sqrt(10_001 * 0.025 * 0.975)
+    assert percentile_errors(values) == pytest.approx((half, half), rel=1e-3)
+    assert percentile_errors(np.zeros(500)) == (0.0, 0.0)
+    assert percentile_errors(np.array([*values, math.nan])) == pytest.approx((half, half), rel=1e-3)
+
+
+def test_largest_share_counts_the_items_of_a_unit() -> None:
+    values, units = np.ones((10, 2)), np.array([0] * 7 + [1, 2, 3])
+    counted = np.array([True] * 6 + [False] + [True] * 3)
+    (sample,) = draw_samples([(values, counted)], units, 100)
+    assert estimate_intervals(sample, ratio).largest_unit_share == 6 / 9
+
+
+@pytest.mark.parametrize(
+    ("differences", "keeps"),
+    [
+        ([3, 1, 1, 1], True),
+        ([3, -1, -1, 0], False),
+        ([3, -2, 0, 0], False),
+        ([0, 0, 0], True),
+        ([1, -1, 0], False),
+    ],
+)
+def test_a_sign_that_hangs_on_one_unit_is_seen(differences: list[float], keeps: bool) -> None:
+    totals = np.stack([differences, np.ones(len(differences))], axis=1)
+    assert estimate_intervals(draw_sample(totals, 100), ratio).keeps_sign is keeps

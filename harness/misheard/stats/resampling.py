@@ -80,8 +80,11 @@ class Intervals:
         """The interval that verdicts go by, and that tables show.
 
         Over few units the percentile bootstrap covers too little and the jackknife with t(G - 1) does not,
-        so that under MANY_UNITS the interval spans both, and there is none without both.
+        so that under MANY_UNITS the interval spans both, and there is none without both. Where a proportion
+        has an exact interval neither covers enough, and that one decides.
         """
+        if self.exact is not None:
+            return self.exact
         if self.units >= MANY_UNITS:
             return self.bootstrap
         if self.bootstrap is None or self.jackknife is None:
