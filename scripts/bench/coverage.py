@@ -11,9 +11,11 @@ margin of 1 point; B better by 3 points; B better by 8 points.
 Tables: coverage of nominal 95 % intervals of the difference; how often `must: improve` and
 `may_rise_by_at_most: 0.01` pass in each case; coverage for shares with few events, alike within sessions;
 coverage of the upper bound of the 95th percentile. The numbers in brackets are Monte-Carlo standard errors.
-Every data set has a seed of its own, made of the seed printed, the case and its number.
+Every data set has a seed of its own, made of the seed printed, the case and its number. Times are quick to
+draw, so that there are ten times as many data sets of them.
 
     scripts/bench/coverage.py [--data-sets 2000] [--sessions 5,8,20,40,80] [--processes N]
+                              [--section differences|shares|latency]
 """
 
 import argparse
@@ -292,14 +294,18 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=2_000, help="per number of sessions and case")
     parser.add_argument("--sessions", default="5,8,20,40,80")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--section", choices=["differences", "shares", "latency"], action="append")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sessions.split(",")]
     print(f"{machine()}\n\nseed {SEED}, {options.data_sets:,} data sets a case, {RESAMPLES:,} resamples")
     start = time.perf_counter()
     with ProcessPoolExecutor(options.processes) as pool:
-        differences(pool, sizes, options.data_sets)
-        shares(pool, sizes, options.data_sets)
-        latencies(pool, options.data_sets)
+        if not options.section or "differences" in options.section:
+            differences(pool, sizes, options.data_sets)
+        if not options.section or "shares" in options.section:
+            shares(pool, sizes, options.data_sets)
+        if not options.section or "latency" in options.section:
+            latencies(pool, 10 * options.data_sets)
     print(f"\n{time.perf_counter() - start:.0f} s in {options.processes} processes")
 
 
