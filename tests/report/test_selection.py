@@ -147,6 +147,13 @@ def test_a_filter_leaves_the_cells_that_it_allows() -> None:
     }  # fmt: skip
 
 
+def test_cells_of_no_declared_value_are_there_only_with_items() -> None:
+    assert ("clean", None) in conditions(matrix_of("noise,mic"))
+    assert ("clean", None) not in conditions(matrix_of("noise,mic", "kind=speech"))
+    assert conditions(matrix_of("kind", "mic=phone")) == [("speech",), ("non_speech",)]
+    assert conditions(matrix_of("session", "mic=phone")) == [("s1",), ("s3",), ("s5",)]
+
+
 def test_filtered_cell_has_the_numbers_of_the_same_items_chosen_otherwise() -> None:
     (one,) = [c for c in matrix_of("noise", "mic=phone")["matrix"] if c["value"] == "15dB"]
     (other,) = [c for c in matrix_of("mic", "noise=15dB")["matrix"] if c["value"] == "phone"]
@@ -161,6 +168,7 @@ def test_chosen_metrics_are_shown_alone_with_their_worst_cells() -> None:
     assert [metric["metric"] for metric in found["metrics"]] == ["wer_mean", "correct_rate"]
     text = shown(found, 100)
     assert "wer mean" in text and "correct" in text and "word error rate" not in text
+    assert "hallucinated:" not in text and "noise floor" not in text
 
 
 def test_primary_metric_is_marked_where_the_items_share_a_language() -> None:

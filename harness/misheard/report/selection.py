@@ -1,6 +1,6 @@
 """A matrix of chosen items: cells by combinations of conditions, filtered, as one deterministic document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,8 @@ from misheard.report.matrix import LANGUAGE_AXIS, matrix_documents, worst_cells
 from misheard.report.values import Document
 from misheard.stats.estimates import Estimator
 from misheard.stats.selection import Condition, slices_by, where_rows
-from misheard.stats.slices import Slice, slice_items
+from misheard.stats.slices import KIND_AXIS, Slice, slice_items
+from misheard.suite.items import ItemKind
 from misheard.suite.problems import shown, suggestion
 
 FORMAT = "misheard-matrix"
@@ -58,7 +59,8 @@ def build_matrix(
         raise InputError(f"--where {filters}: no item has these conditions; there is nothing to show")
     cells = [cell for by in choice.by for cell in slices_by(table.items, axes, by)]
     cells = cells if choice.by else list(slice_items(table.items, axes))
-    slices = [Slice(c.conditions, c.rows & chosen) for c in cells if _is_left(c, choice.where)]
+    left = [Slice(c.conditions, c.rows & chosen) for c in cells if _is_left(c, choice.where)]
+    slices = [cell for cell in left if cell.items or _is_declared(cell, axes)]
     settings = report["statistics"]
     estimator = Estimator(table, families, settings["resamples"], settings["seed"])
     primary = report["primary_metrics"]
@@ -97,6 +99,12 @@ def _is_left(cell: Slice, where: Sequence[Condition]) -> bool:
         condition.axis not in values or (values[condition.axis] in condition.values) != condition.negated
         for condition in where
     )
+
+
+def _is_declared(cell: Slice, axes: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the suite says that there may be such items."""
+    kinds = [str(kind) for kind in ItemKind]
+    return all(value in axes.get(axis, kinds if axis == KIND_AXIS else ()) for axis, value in cell.conditions)
 
 
 def _shared_language(items: Sequence[ItemInfo]) -> str | None:

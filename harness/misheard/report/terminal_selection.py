@@ -39,5 +39,6 @@ def _legend(matrix: Document, width: int, marks: Marks) -> RenderableType:
         )
     if any("primary" in entry["flags"] for cell in matrix["matrix"] for entry in cell["estimates"]):
         signs.append(f"{marks.primary} primary metric")
-    names = [metric["metric"] for metric in matrix["metrics"]]
-    return legend_block([signs, terms(names, matrix["scorer"])], width, marks)
+    estimates = [estimate for cell in matrix["matrix"] for estimate in cell["estimates"]]
+    counted = {estimate["metric"] for estimate in estimates if estimate["arm"] == "audio" and estimate["n"]}
+    return legend_block([signs, terms(counted, matrix["scorer"])], width, marks)
