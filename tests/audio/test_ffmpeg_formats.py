@@ -162,6 +162,15 @@ def test_playlists_are_no_recordings(tmp_path: Path, raw: bytes) -> None:
     assert caught.value.kind is FailureKind.AUDIO_UNDECODABLE
 
 
+@pytest.mark.parametrize("rate", [16_000, 22_050, 44_100])
+def test_mpeg_layer_ii_is_read_to_its_end(tmp_path: Path, rate: int) -> None:
+    encode(tmp_path / "a.mp2", Form("mp2", codec="mp2", container="mp2", rate=rate), wave(3, rate))
+    decoded = decode(tmp_path / "a.mp2")
+    assert decoded.info.subtype == "MPEG_LAYER_II"
+    assert decoded.info.seconds == pytest.approx(3.0, abs=0.1)
+    assert probe(tmp_path / "a.mp2").frames == decoded.info.frames
+
+
 def test_only_what_ffmpeg_decodes_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flac, _ = made(tmp_path, "flac")
     m4a, _ = made(tmp_path, "m4a")

@@ -18,6 +18,8 @@ _UNKNOWN_FRAMES_SECONDS = 1 << 30
 """libsndfile gives 2^63 - 1 frames where a FLAC does not state its length."""
 
 _LOSSY = ("VORBIS", "OPUS", "MPEG")
+_LENGTH_GUESSED = ("MPEG_LAYER_I", "MPEG_LAYER_II")
+"""libmpg123 takes the length of these from the bit rate, and is off by some frames."""
 
 
 class SndfileSound:
@@ -33,6 +35,7 @@ class SndfileSound:
         self.subtype: str = sound.subtype
         self.lossy = self.subtype.startswith(_LOSSY)
         known = sound.frames < self.sample_rate * _UNKNOWN_FRAMES_SECONDS
+        known = known and self.subtype not in _LENGTH_GUESSED
         self.frames: int | None = sound.frames if known else None
 
     def read(self, frames: int) -> npt.NDArray[np.float32]:
