@@ -36,12 +36,12 @@ def write_atomic(path: Path, data: str | bytes) -> None:
     that names `path`.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
-    path = path.resolve()
     try:
+        # before links are followed: /dev/stdout leads to a pipe that has no path of its own
         if path.exists() and not path.is_file():
             path.write_bytes(raw)
         else:
-            _replace(path, raw)
+            _replace(path.resolve(), raw)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 

@@ -66,6 +66,7 @@ def test_the_docs_name_every_option_and_outcome() -> None:
 
 @pytest.mark.models
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_checkpoints_of_the_demo_ship_do_not_ship_and_cannot_be_told_apart(
     tmp_path: Path, models_dir: Path
 ) -> None:

@@ -110,6 +110,12 @@ def test_a_document_takes_the_place_of_no_file_of_a_run(files: Path, name: str) 
     assert (files / name).read_bytes() == before
 
 
+def test_a_document_goes_to_a_pipe(files: Path) -> None:
+    done = misheard(files, "gate", "gate.yaml", "better", "--baseline", "base", "--json", "/dev/stderr")
+    assert done.returncode == 0
+    assert json.loads(done.stderr)["outcome"] == "ship"
+
+
 def test_a_summary_that_cannot_be_written_leaves_no_document(files: Path) -> None:
     done = misheard(
         files, "gate", "gate.yaml", "better", "--baseline", "base", "--json", "v.json", "--junit", "v.xml",

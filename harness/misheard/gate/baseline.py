@@ -160,7 +160,7 @@ def promoted_run(folder: Path, suite: str) -> Path:
             f"no run was promoted for the suite {suite!r} in {folder}; use misheard baseline promote RUN"
         )
     promotion = found[-1]
-    path = folder / promotion.run
+    path = _place(folder, promotion)
     state = RunDirectory.open(path).read_run()
     if any(getattr(promotion, name) != value for name, value in _identity(state).items()):
         raise NotComparableError(
@@ -168,6 +168,11 @@ def promoted_run(folder: Path, suite: str) -> Path:
             "promote another"
         )
     return path
+
+
+def _place(folder: Path, promotion: Promotion) -> Path:
+    """Return where a promoted run lies, from the current folder."""
+    return Path(os.path.relpath(folder.resolve() / promotion.run))
 
 
 def describe_promotions(folder: Path, suite: str | None = None) -> Iterator[str]:
@@ -178,5 +183,5 @@ def describe_promotions(folder: Path, suite: str | None = None) -> Iterator[str]
     last = {promotion.suite: number for number, promotion in enumerate(promotions)}
     for number, one in enumerate(promotions):
         mark = "*" if last[one.suite] == number else " "
-        parts = [mark, one.when, one.suite, str(folder / one.run), f"by {one.who}"]
+        parts = [mark, one.when, one.suite, str(_place(folder, one)), f"by {one.who}"]
         yield plain("  ".join([*parts, one.reason] if one.reason else parts))

@@ -12,7 +12,7 @@ from misheard.metrics.base import BoolArray
 from misheard.metrics.table import CountTable
 from misheard.stats.differences import Difference, Pairs, compare_pairs
 from misheard.stats.estimates import Estimate, Estimator, family_failures
-from misheard.stats.gate import Finding, Rule, Status, judge_claims, judge_difference, judge_rate
+from misheard.stats.gate import TOO_SMALL, Finding, Rule, Status, judge_claims, judge_difference, judge_rate
 from misheard.stats.pairing import reorder
 from misheard.stats.resampling import RESAMPLES, Interval
 from misheard.stats.selection import Condition, selectable_axes, slices_by, where_rows
@@ -111,14 +111,16 @@ class Checker:
         (difference,) = compare_pairs(
             [pairs], self._units, cell.rows, self._resamples, SEED, metrics=[claim.metric]
         )
+        finding = judge_difference(difference, claim.tolerance)
+        intervals = None if finding.reason in TOO_SMALL else difference.intervals
         check = _check(
             claim,
             cell.conditions,
-            judge_difference(difference, claim.tolerance),
+            finding,
             baseline=difference.a,
             candidate=difference.b,
             difference=difference.difference,
-            interval=None if difference.intervals is None else difference.intervals.deciding,
+            interval=None if intervals is None else intervals.deciding,
             n=difference.n,
             units=difference.units,
             failed_baseline=difference.failed_a,

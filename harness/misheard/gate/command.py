@@ -47,9 +47,9 @@ class GateOutputs:
         self.remove()
 
     def remove(self) -> None:
-        """Remove the documents that are there."""
+        """Remove the documents that are there; what links lead to, such as /dev/stdout, stays."""
         for path in self._documents:
-            if path.is_file():
+            if path.is_file() and not path.is_symlink():
                 path.unlink()
 
     @property

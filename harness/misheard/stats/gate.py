@@ -25,6 +25,9 @@ Better = Literal["lower", "higher"] | None
 ALPHA = 0.05
 """Level of the claims of which any one is enough, after Holm's adjustment."""
 
+TOO_SMALL = frozenset({"too_few_items", "too_few_units"})
+"""The reasons for which no interval is looked at."""
+
 LATENCY_PROBABILITY = 0.95
 LATENCY_CONFIDENCE = 0.95
 
