@@ -210,6 +210,13 @@ def test_what_is_not_there_is_named(by: str, where: str, metrics: str, expected:
         matrix_of(by, where, metrics)
 
 
+@pytest.mark.parametrize("changes", [{"resamples": 10**12}, {"resamples": 0}, {"seed": -1}])
+def test_settings_that_no_run_has_are_refused(changes: dict[str, int]) -> None:
+    report = {**REPORT, "statistics": {**REPORT["statistics"], **changes}}
+    with pytest.raises(ValueError, match="none that a run can have"):
+        build_matrix(TABLE, FAMILIES, report, MatrixChoice())
+
+
 def test_table_has_a_column_per_axis() -> None:
     matrix = matrix_of("noise,mic", metrics="wer")
     rows = list(csv.DictReader(io.StringIO(selection_csv(matrix))))

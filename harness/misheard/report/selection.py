@@ -20,6 +20,8 @@ from misheard.suite.problems import shown, suggestion
 FORMAT = "misheard-matrix"
 FORMAT_VERSION = 1
 
+MAX_RESAMPLES = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class MatrixChoice:
@@ -50,7 +52,8 @@ def build_matrix(
         report: of the run; suite, axes, scorer and the settings of the bootstrap come from it.
         choice: what to show.
 
-    Raises InputError for an axis, a value or a metric that is not there, and where no item is chosen.
+    Raises InputError for an axis, a value or a metric that is not there, and where no item is chosen, and
+    ValueError for a report with other settings than a run can have.
     """
     axes = report["axes"]
     chosen = where_rows(table.items, axes, choice.where)
@@ -62,6 +65,8 @@ def build_matrix(
     left = [Slice(c.conditions, c.rows & chosen) for c in cells if _is_left(c, choice.where)]
     slices = [cell for cell in left if cell.items or _is_declared(cell, axes)]
     settings = report["statistics"]
+    if not 1 <= settings["resamples"] <= MAX_RESAMPLES or settings["seed"] < 0:
+        raise ValueError("the settings of the bootstrap are none that a run can have")
     estimator = Estimator(table, families, settings["resamples"], settings["seed"])
     primary = report["primary_metrics"]
     items = [table.items[place] for place in np.flatnonzero(chosen).tolist()]
