@@ -59,6 +59,7 @@ def outputs(root: Path) -> Iterator[bytes]:
             yield path.read_bytes()
 
 
+@pytest.mark.slow
 def test_no_command_shows_or_touches_a_sealed_item(
     sealed_suite: Path, make_config: Callable[..., Path], tmp_path: Path
 ) -> None:
