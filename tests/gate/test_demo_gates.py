@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from misheard.gate.decide import decide_gate
-from misheard.gate.spec import Gate, Guard, PrimaryClaim, RequiredSlices, load_gate
+from misheard.gate.gate_file import load_gate
+from misheard.gate.spec import Gate, Guard, PrimaryClaim, RequiredSlices
 from misheard.gate.verdict import Outcome
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -10,7 +10,7 @@ from made_up_runs import MadeUpRun
 
 from misheard.errors import GateError, InputError
 from misheard.gate.decide import decide_gate
-from misheard.gate.spec import load_gate
+from misheard.gate.gate_file import load_gate
 from misheard.stats.gate import Rule
 
 GUARD: dict[str, Any] = {"metric": "wer", "may_rise_by_at_most": 0.02}

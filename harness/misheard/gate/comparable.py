@@ -69,8 +69,9 @@ def _is_same_run(candidate: RunFacts, baseline: RunFacts) -> bool:
     paths = candidate.run.path, baseline.run.path
     if paths[0].samefile(paths[1]):
         return True
-    copies = {tuple(sha256_file(path / name) for name in ("run.json", "items.parquet")) for path in paths}
-    return len(copies) == 1
+    return all(
+        sha256_file(paths[0] / name) == sha256_file(paths[1] / name) for name in ("run.json", "items.parquet")
+    )
 
 
 def _item_differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:

@@ -9,8 +9,9 @@ from misheard.gate.baseline import promoted_run
 from misheard.gate.budgets import check_budgets, check_gate_axes
 from misheard.gate.checks import Checker, Evidence, common_items
 from misheard.gate.comparable import RunFacts, differences, read_facts, unfit
+from misheard.gate.gate_file import load_gate
 from misheard.gate.resolve import Claim, needs_baseline, resolve_gate
-from misheard.gate.spec import Gate, load_gate
+from misheard.gate.spec import Gate
 from misheard.gate.verdict import Check, GateVerdict, Outcome, decide_outcome
 from misheard.report.files import damaged_report
 from misheard.report.labels import count_of, plain
