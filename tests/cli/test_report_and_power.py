@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -188,3 +189,13 @@ def test_runs_over_other_items_are_no_pair(
     code, printed, err = misheard(["power", run, "--against", out], capsys)
     assert (code, printed) == (4, "")
     assert "the two runs are not over the same items" in err and "q11" in err
+
+
+@pytest.mark.parametrize(("command", "page"), [("power", "power.md"), ("report", "run-directory.md")])
+def test_documented_options_exist(command: str, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    shown = [line for line in text.splitlines() if line.strip().startswith(f"misheard {command} ")]
+    options = {option for line in shown for option in re.findall(r"--[a-z-]+", line)}
+    assert len(options) > 2
+    _, help_text, _ = misheard([command, "--help"], capsys)
+    assert options <= set(re.findall(r"--[a-z-]+", help_text))
