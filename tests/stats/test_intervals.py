@@ -8,10 +8,12 @@ from scipy import stats
 
 from misheard.metrics.base import FloatArray, divide
 from misheard.stats.resampling import (
+    MAX_RESAMPLED,
     Interval,
     draw_sample,
     draw_samples,
     estimate_intervals,
+    jackknife_error,
     jackknife_interval,
     percentile_errors,
     percentile_interval,
@@ -191,3 +193,19 @@ def test_largest_share_counts_the_items_of_a_unit() -> None:
 def test_a_sign_that_hangs_on_one_unit_is_seen(differences: list[float], keeps: bool) -> None:
     totals = np.stack([differences, np.ones(len(differences))], axis=1)
     assert estimate_intervals(draw_sample(totals, 100), ratio).keeps_sign is keeps
+
+
+def test_very_many_units_are_resampled_in_groups_that_say_the_same() -> None:
+    random = np.random.default_rng(6)
+    units = np.arange(3 * MAX_RESAMPLED + 5)
+    values = np.stack([random.random(units.size) < 0.2, np.ones(units.size)], axis=1)
+    everything = np.ones(units.size, dtype=bool)
+    (grouped,) = draw_samples([(values, everything)], units, 500)
+    assert (grouped.units, len(grouped.totals)) == (units.size, MAX_RESAMPLED)
+    np.testing.assert_array_equal(grouped.sums, values.sum(axis=0))
+    found = estimate_intervals(grouped, ratio)
+    apart = jackknife_error(ratio(values.sum(axis=0) - values))
+    assert found.standard_error == pytest.approx(apart, rel=4 / math.sqrt(2 * MAX_RESAMPLED))
+    assert found.units == units.size and found.largest_unit_share == 1 / units.size
+    (alike,) = draw_samples([(values, everything)], units, 100, group_alike=True)
+    assert len(alike.totals) == units.size

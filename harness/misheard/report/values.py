@@ -13,6 +13,7 @@ from misheard.stats.estimates import Estimate
 from misheard.stats.resampling import (
     CONFIDENCE,
     MANY_UNITS,
+    MAX_RESAMPLED,
     Interval,
     Intervals,
 )
@@ -38,6 +39,7 @@ def statistics_document(resamples: int, seed: int) -> Document:
         "min_items": MIN_ITEMS,
         "min_units": MIN_UNITS,
         "many_units": MANY_UNITS,
+        "max_resampled": MAX_RESAMPLED,
     }
 
 

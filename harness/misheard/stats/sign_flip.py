@@ -116,7 +116,8 @@ def _as_blocks(differences: FloatArray) -> FloatArray:
 def _all_signs(units: int) -> FloatArray:
     """Return every assignment that keeps the last unit, the observed one first: float64[R, G]."""
     numbers = np.arange(2 ** max(units - 1, 0))[:, np.newaxis]
-    return 1.0 - 2.0 * ((numbers >> np.arange(units)) & 1)
+    signs: FloatArray = 1.0 - 2.0 * ((numbers >> np.arange(units)) & 1).astype(np.float64)
+    return signs
 
 
 @lru_cache(maxsize=4)
