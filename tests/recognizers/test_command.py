@@ -211,14 +211,17 @@ def test_proxies_stay_away_unless_they_are_asked_for(
 
 
 def test_the_budget_is_of_all_programs_together_and_of_the_run_before(pids: Path) -> None:
-    settings = recognizer("sleep", pids, "0.3", budget_seconds=1.0)._settings
-    made = CommandRecognizer(settings, cpu=True, spent_seconds=0.5)
-    made.load()
-    found = [made.recognize([CLIP]).windows[0] for _ in range(3)]
-    made.close()
+    settings = recognizer("sleep", pids, "0.1", budget_seconds=60.0)._settings
+    found = []
+    for spent in (0.0, 59.99):
+        made = CommandRecognizer(settings, cpu=True, spent_seconds=spent)
+        made.load()
+        found += [made.recognize([CLIP]).windows[0] for _ in range(2)]
+        made.close()
     kinds = [one.kind if isinstance(one, WindowFailed) else "heard" for one in found]
-    assert kinds == ["heard", FailureKind.BUDGET_EXHAUSTED, FailureKind.BUDGET_EXHAUSTED]
-    last = found[2]
+    assert kinds == ["heard", "heard", FailureKind.BUDGET_EXHAUSTED, FailureKind.BUDGET_EXHAUSTED]
+    late, last = found[2:]
+    assert isinstance(late, WindowFailed) and late.seconds > 0.0
     assert isinstance(last, WindowFailed) and last.seconds == 0.0
 
 

@@ -104,12 +104,16 @@ def test_paths_start_from_the_config_and_links_are_kept(
     )  # fmt: skip
     assert resolved("hear", "{wav}", "{model}", model="./model.bin").model == str(tmp_path / "model.bin")
     assert resolved("hear", "{wav}", "{model}", model="named").model == str(tmp_path / "models" / "named")
-    assert resolved("hear", "{wav}", "{model}", model="base.en").model == "base.en"
+    for name in ("base.en", "x" * 300, "Systran/faster-whisper-tiny"):
+        assert resolved("hear", "{wav}", "{model}", model=name).model == name
     for command, model in (
         (("nothing", "{wav}"), None),
         (("./nothing", "{wav}"), None),
         (("hear", "{wav}", "./nothing"), None),
         (("hear", "{wav}", "{model}"), "./nothing"),
+        (("./nothing" + "x" * 300, "{wav}"), None),
+        (("hear", "{wav}", "./nothing" + "x" * 300), None),
+        (("hear", "{wav}", "{model}"), "./nothing" + "x" * 300),
     ):
         with pytest.raises(InputError, match="nothing"):
             resolved(*command, model=model)

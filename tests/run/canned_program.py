@@ -13,6 +13,7 @@ from pathlib import Path
 
 row = json.loads(Path(sys.argv[1].removeprefix("table=")).read_text())[Path(sys.argv[2]).stem]
 if "exit" in row:
+    sys.stderr.write("CANARY: what was heard\n")
     sys.exit(row["exit"])
 time.sleep(row.pop("sleep", 0.0))
 if "--cpu" in sys.argv[3:]:

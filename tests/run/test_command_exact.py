@@ -165,6 +165,9 @@ def test_failed_clips_may_be_left_out_instead(evaluation: Evaluation) -> None:
     evaluation.table["exact"] = {"exit": 3}
     done = evaluation.run("run", "--on-failure", "exclude", "--set", "fail_fast=false")
     assert done.returncode == 1
+    root = evaluation.folder / "run"
+    holders = {path.name for path in root.rglob("*") if path.is_file() and b"CANARY" in path.read_bytes()}
+    assert holders == {"recognize.jsonl"} and "CANARY" not in done.stdout + done.stderr
     report = evaluation.clips("run")
     first = report["clips"][0]
     assert (first["failure"], first["wer"]["exact"], first["process_ms"]) == ("asr_error", None, None)
@@ -200,6 +203,19 @@ def test_a_gpu_and_a_cpu_run_are_compared(evaluation: Evaluation, tmp_path: Path
     done = misheard("compare", tmp_path / "cpu", tmp_path / "gpu")
     assert done.returncode == 0, done.stderr
     assert "word error rate" in done.stdout
+    done = misheard("clips", tmp_path / "gpu", tmp_path / "cpu", "--json", tmp_path / "both.json")
+    assert done.returncode == 0, done.stderr
+    assert "cpu: 0 of 8 transcripts differ from gpu's, 1 failed" in done.stdout
+    both = json.loads((tmp_path / "both.json").read_bytes())
+    assert [run["name"] for run in both["runs"]] == ["gpu", "cpu"]
+    assert [run["aggregate"] for run in both["runs"]] == [fast, slow]
+
+
+def test_runs_over_other_recordings_are_not_set_side_by_side(finished: Evaluation, tmp_path: Path) -> None:
+    other = Evaluation(tmp_path, {"silence": ("", "thank you")})
+    assert other.run("run").returncode == 0
+    done = misheard("clips", finished.folder / "run", tmp_path / "run")
+    assert done.returncode == 4 and "not over the same recordings" in done.stderr
 
 
 def test_a_killed_run_goes_on_with_what_is_left_of_its_budget(evaluation: Evaluation, tmp_path: Path) -> None:

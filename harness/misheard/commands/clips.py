@@ -7,7 +7,7 @@ import typer
 
 
 def clips(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of runs.")],
     profiles: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,23 +23,27 @@ def clips(
         bool, typer.Option("--with-text", help="Put references and transcripts into the JSON file.")
     ] = False,
 ) -> None:
-    """Print a run recording by recording: word errors under several profiles, and times.
+    """Print a run recording by recording, or the sums of several runs side by side.
 
-    Loading, inference and process times are those that a recognizer program tells. Exit code 4: a run that
-    is not complete.
+    Word errors under several profiles, and the times that a recognizer program tells: loading, inference,
+    process. Exit code 4: a run that is not complete, or runs over different recordings.
     """
+    from misheard.console import stdout
     from misheard.errors import InputError
     from misheard.report.clips import PROFILES
-    from misheard.run.clips import clips_report
+    from misheard.report.terminal_clips import render_clips, render_clips_comparison
+    from misheard.run.clips import clips_comparison, clips_report
 
-    if with_text and json_path is None:
-        raise InputError("--with-text: say where with --json")
-    document = clips_report(run, list(dict.fromkeys(profiles or PROFILES)), with_text=with_text)
+    if with_text and (json_path is None or len(runs) > 1):
+        raise InputError("--with-text: takes one run, and --json says where the text goes")
+    chosen = list(dict.fromkeys(profiles or PROFILES))
+    document = (
+        clips_report(runs[0], chosen, with_text=with_text)
+        if len(runs) == 1
+        else clips_comparison(runs, chosen)
+    )
     if json_path is not None:
         from misheard.canonical import write_json
 
         write_json(json_path, document)
-    from misheard.console import stdout
-    from misheard.report.terminal_clips import render_clips
-
-    stdout.print(render_clips(document))
+    stdout.print(render_clips(document) if len(runs) == 1 else render_clips_comparison(document))

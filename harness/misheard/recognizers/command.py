@@ -177,7 +177,7 @@ class CommandRecognizer:
             },
             "version": self._version(),
             "model": None if model is None else model.name,
-            "model_sha256": None if model is None or not model.exists() else content_sha256(model),
+            "model_sha256": content_sha256(model) if model is not None and model.is_absolute() else None,
             "device": self._device,
             "audio": settings.audio,
             "output": settings.output,
@@ -221,7 +221,10 @@ def content_sha256(model: Path) -> str:
 
 
 def _is_file(argument: str) -> bool:
-    return argument.startswith("/") and Path(argument).is_file()
+    try:
+        return argument.startswith("/") and Path(argument).is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _named(argument: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from misheard.errors import InputError
@@ -48,18 +49,26 @@ def _argument(option: str, argument: str, base: Path) -> str:
 def _model(model: str, base: Path) -> str:
     if model.startswith(("/", "./", "../", "~")):
         path = _absolute("recognizer.model", model, base)
-        if not path.exists():
+        if not _holds(path.exists):
             raise InputError(f"recognizer.model: there is nothing at {path}")
         return str(path)
     known = models_dir() / model
-    return str(known.absolute()) if "/" not in model and known.exists() else model
+    return str(known.absolute()) if "/" not in model and _holds(known.exists) else model
 
 
 def _file(option: str, path: str, base: Path) -> str:
     found = _absolute(option, path, base)
-    if not found.is_file():
+    if not _holds(found.is_file):
         raise InputError(f"{option}: there is no file {found}")
     return str(found)
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """Return the answer of a path to a question; a name that is too long names nothing."""
+    try:
+        return question()
+    except OSError:
+        return False
 
 
 def _absolute(option: str, path: str, base: Path) -> Path:

@@ -14,6 +14,7 @@ from misheard.scoring.texts import ItemCounts, TextSettings, count_texts
 from misheard.text.profiles import profile_named
 
 FORMAT = "misheard-clips"
+COMPARISON_FORMAT = "misheard-clips-comparison"
 FORMAT_VERSION = 1
 
 PROFILES = ("exact", "plain")
@@ -70,6 +71,34 @@ def build_clips_report(
             **_times([_clip_times(clip) for clip in scored]),
             "wer": {profile: _rates(list(counts[profile].values())) for profile in profiles},
         },
+    }
+
+
+def build_clips_comparison(
+    runs: Sequence[tuple[str, Document, Sequence[Clip]]], profiles: Sequence[str]
+) -> Document:
+    """Return the sums of several runs over the same clips side by side, without text.
+
+    `runs` are (name, which suite and system it was, clips in suite order). `transcripts_changed` counts the
+    clips whose transcript differs from the first run's, a failure from a transcript included.
+    """
+    reports = [build_clips_report(clips, profiles, run=run, with_text=False) for _, run, clips in runs]
+    first = [clip.hypothesis for clip in runs[0][2]]
+    return {
+        "format": COMPARISON_FORMAT,
+        "format_version": FORMAT_VERSION,
+        "profiles": reports[0]["profiles"],
+        "runs": [
+            {
+                "name": name,
+                "run": report["run"],
+                "transcripts_changed": sum(
+                    clip.hypothesis != before for clip, before in zip(clips, first, strict=True)
+                ),
+                "aggregate": report["aggregate"],
+            }
+            for (name, _, clips), report in zip(runs, reports, strict=True)
+        ],
     }
 
 

@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from misheard.report.labels import plain
+
 _COLUMNS = (
     ("audio", "audio_ms"),
     ("load", "load_ms"),
@@ -18,12 +20,7 @@ _COLUMNS = (
 
 def render_clips(document: Mapping[str, Any]) -> RenderableType:
     """Return a table with a line per clip and their sums; rates are errors / reference words."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("clip", overflow="fold")
-    for title in (*(title for title, _ in _COLUMNS), "RTF"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for profile in document["profiles"]:
-        table.add_column(f"WER {profile} S/D/I", justify="right", no_wrap=True)
+    table = _table("clip", document["profiles"])
     for clip in document["clips"]:
         table.add_row(Text(clip["id"]), *_cells(clip, document["profiles"]))
     table.add_section()
@@ -34,6 +31,30 @@ def render_clips(document: Mapping[str, Any]) -> RenderableType:
     if failed:
         lines.append(f"failed: {', '.join(failed[:20])}{' …' if len(failed) > 20 else ''}")
     return Group(table, *map(Text, lines))
+
+
+def render_clips_comparison(document: Mapping[str, Any]) -> RenderableType:
+    """Return a table with a line per run: the sums over its clips."""
+    table = _table("run", document["profiles"])
+    for run in document["runs"]:
+        table.add_row(Text(plain(run["name"])), *_cells(run["aggregate"], document["profiles"]))
+    first, *others = document["runs"]
+    lines = [
+        f"{plain(run['name'])}: {run['transcripts_changed']} of {run['aggregate']['clips']} transcripts "
+        f"differ from {plain(first['name'])}'s, {run['aggregate']['failed']} failed"
+        for run in others
+    ]
+    return Group(table, *map(Text, lines), Text("times in seconds, summed over clips"))
+
+
+def _table(first: str, profiles: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column(first, overflow="fold")
+    for title in (*(title for title, _ in _COLUMNS), "RTF"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for profile in profiles:
+        table.add_column(f"WER {profile} S/D/I", justify="right", no_wrap=True)
+    return table
 
 
 def _cells(row: Mapping[str, Any], profiles: Sequence[str]) -> list[str]:

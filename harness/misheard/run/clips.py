@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from misheard.config import parse_config
-from misheard.errors import IncompleteRunError
+from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.recognizers.protocol import WindowTranscript
-from misheard.report.clips import Clip, build_clips_report
+from misheard.report.clips import Clip, build_clips_comparison, build_clips_report
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import Batch, read_batches
 from misheard.run.outputs import Recognized, read_recognized
@@ -22,6 +22,26 @@ def clips_report(root: Path, profiles: Sequence[str], *, with_text: bool) -> dic
     Failures count as the run's `on_failure` says. Raises IncompleteRunError for a run that is not complete,
     aborted ones among them, InputError for a profile that does not exist.
     """
+    described, clips = _read(root)
+    return build_clips_report(clips, profiles, run=described, with_text=with_text)
+
+
+def clips_comparison(roots: Sequence[Path], profiles: Sequence[str]) -> dict[str, Any]:
+    """Return the sums of several runs side by side, as JSON values.
+
+    Raises NotComparableError for runs over different recordings or truths, and as `clips_report`.
+    """
+    runs = [(root.name, *_read(root)) for root in roots]
+    for root, (_, described, _) in zip(roots, runs, strict=True):
+        if described["suite"].get("sha256") != runs[0][1]["suite"].get("sha256"):
+            raise NotComparableError(
+                f"{roots[0]} and {root}: are not over the same recordings and references"
+            )
+    return build_clips_comparison(runs, profiles)
+
+
+def _read(root: Path) -> tuple[dict[str, Any], list[Clip]]:
+    """Return which suite and system a run was, and its clips in suite order."""
     directory = RunDirectory.open(root)
     run = directory.read_run()
     if run["status"] != "complete":
@@ -31,14 +51,13 @@ def clips_report(root: Path, profiles: Sequence[str], *, with_text: bool) -> dic
     check_plan(plan, suite)
     batches = list(read_batches(directory.recognize))
     recognized = [one for one in read_recognized(suite.items, plan, batches) if one is not None]
-    clips = _clips(suite.items, plan, recognized, batches, worst=config.on_failure == "worst")
     described = {
         "suite": {key: value for key, value in run["suite"].items() if key != "path"},
         "recognizer": run["system"].get("recognizer"),
         "cpu": run.get("cpu"),
         "on_failure": config.on_failure,
     }
-    return build_clips_report(clips, profiles, run=described, with_text=with_text)
+    return described, _clips(suite.items, plan, recognized, batches, worst=config.on_failure == "worst")
 
 
 def _clips(
