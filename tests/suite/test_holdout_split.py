@@ -390,6 +390,25 @@ def test_the_loaders_of_sealed_items_are_called_by_their_keepers_alone() -> None
         assert users == allowed
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--to", "reserve"], "--to: needs --extend"),
+        (["--extend", "--seed", "2"], "--extend: keeps the shares and the seed of the split"),
+        (["--extend", "--holdout", "0.07"], "--extend: keeps the shares and the seed of the split"),
+        (["--extend"], "is not split yet; leave --extend out"),
+    ],
+)
+def test_options_that_say_nothing_together(tmp_path: Path, options: list[str], message: str) -> None:
+    root = write_suite(tmp_path / "suite", rows_of(30))
+    done = subprocess.run(
+        [sys.executable, "-m", "misheard", "suite", "split", str(root), *options],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and message in done.stderr
+    assert not (root / "split.json").exists()
+
+
 def test_the_command_prints_the_sets_and_what_is_not_balanced(tmp_path: Path) -> None:
     root = write_suite(tmp_path / "suite", rows_of(30))
     done = subprocess.run(

@@ -80,7 +80,7 @@ def remove_config(suite: Path) -> None:
 def diff(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "misheard", "suite", "diff", str(suite), "--against", "HEAD", *options],
-        capture_output=True, text=True, check=False, cwd=suite,
+        capture_output=True, text=True, check=False, cwd=suite.parent,
     )  # fmt: skip
 
 
@@ -228,3 +228,5 @@ def test_usage(suite: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2 and "leave B out" in done.stderr
+    done = diff(sidecars(suite).lock)
+    assert done.returncode == 2 and "name the suite, not its lock" in done.stderr

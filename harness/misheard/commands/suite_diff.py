@@ -42,6 +42,8 @@ def diff(
 
     if against is not None and b is not None:
         raise InputError("--against: compares one suite with its past; leave B out")
+    if against is not None and a.suffix == ".lock":
+        raise InputError("--against: name the suite, not its lock, which need not be up to date")
     if system and (against is None or not fail_on_edit):
         raise InputError("--system: needs --against and --fail-on-edit")
     if against is None:
