@@ -34,8 +34,8 @@ FEW_EVENTS = 10
 
 MAX_RESAMPLED = 4_096
 """More units than this are resampled in so many groups, by their number in the suite (Wolter, Introduction to
-Variance Estimation, chapter 2). That gives the spread a relative error of 1 / sqrt(2 * 4095) = 1.1 %, which is
-less than that of 10,000 resamples."""
+Variance Estimation, chapter 2). That gives the spread a relative error of 1 / sqrt(2 * 4095), which is 1.1 %
+and less than that of 10,000 resamples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +258,8 @@ def _t_interval(point: float, error: float, units: int) -> Interval:
 
 def unit_totals(values: FloatArray, units: npt.NDArray[np.intp], count: int) -> FloatArray:
     """Return the sums of rows, float64[n, K], per unit: float64[count, K]; rows are added in order."""
-    totals = np.zeros((count, values.shape[1]))
-    np.add.at(totals, units, values)
-    return totals
+    columns = [np.bincount(units, column, minlength=count) for column in values.T]
+    return np.stack(columns, axis=1) if columns else np.zeros((count, 0))
 
 
 def draw_samples(
