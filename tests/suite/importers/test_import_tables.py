@@ -64,6 +64,21 @@ def test_common_voice(source: Path, tmp_path: Path) -> None:
     assert (first.conditions, second.conditions["age"]) == ({"language": "en"}, "twenties")
 
 
+def test_a_class_is_no_reference_unless_the_user_says_so(source: Path, tmp_path: Path) -> None:
+    (source / "m.csv").write_text("path,label\nwav/c0.wav,yes\n")
+    with pytest.raises(InputError, match="no column for the reference"):
+        run_import(source / "m.csv", tmp_path / "out")
+    suite = run_import(source / "m.csv", tmp_path / "out", columns={"reference": "label"}).suite
+    assert suite.items[0].reference == "yes"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff", "path,text\n", "path,text\n\n\n"])
+def test_a_table_without_rows(source: Path, tmp_path: Path, text: str) -> None:
+    (source / "m.csv").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"has no header line|holds no utterances"):
+        run_import(source / "m.csv", tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("text", "reference"),
     [

@@ -8,8 +8,8 @@ from misheard.suite.importers.rows import Request
 from misheard.suite.problems import shown, suggestion
 from misheard.transcripts.fields import TEXT_FIELDS, find_field
 
-_RATHER_CLASSES = ("label", "target")
-_TEXTS = TEXT_FIELDS["reference"]
+_CLASSES = ("label", "target")
+"""Names that more often hold a class than what was said: read as references only where the user says so."""
 
 TARGETS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "utt_id", "uttid", "utterance_id", "segment_id", "sample_id", "item", "audio_id", "key"),
@@ -17,7 +17,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "audio_filepath", "wav", "audio", "audio_path", "wav_path", "wav_filename", "audio_file", "path",
         "file_name", "audio_file_name", "filename", "file", "recording", "clip",
     ),
-    "reference": (*(name for name in _TEXTS if name not in _RATHER_CLASSES), *_RATHER_CLASSES),
+    "reference": tuple(name for name in TEXT_FIELDS["reference"] if name not in _CLASSES),
     "session": ("session", "session_id", "client_id", "speaker", "speaker_id", "spk", "spk_id"),
     "language": ("language", "lang", "locale"),
     "offset": ("offset",),

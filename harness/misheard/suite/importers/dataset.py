@@ -117,6 +117,7 @@ def _row(
     columns: Columns,
 ) -> Row:
     path, content = audio
+    reference = values[columns.targets["reference"]]
     texts = {t: scalar(values[column]) for t, column in columns.targets.items() if column in values}
     identifier = texts.get("id") or None
     return Row(
@@ -132,6 +133,7 @@ def _row(
         conditions={
             axis: value for axis, column in columns.conditions.items() if (value := scalar(values[column]))
         },
+        wrong=None if reference is None or isinstance(reference, str) else "the reference is no text",
     )
 
 

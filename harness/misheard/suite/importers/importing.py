@@ -8,7 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,15 +114,15 @@ def import_suite(options: ImportOptions, progress: Progress) -> Imported:
         gathered = gather(usable, ids, folder, options.audio, progress.advance)
         broken += gathered.broken
         _refuse(options, broken, len(gathered.audio))
-        suite = _suite(options, usable, ids, gathered)
-        write_atomic(folder / HEADER_NAME, suite_yaml(suite))
-        write_atomic(folder / ITEMS_NAME, items_jsonl(suite.items))
+        written = _suite(options, usable, ids, gathered)
+        write_atomic(folder / HEADER_NAME, suite_yaml(written))
+        write_atomic(folder / ITEMS_NAME, items_jsonl(written.items))
+        suite = replace(load_suite(folder), root=options.destination)
         kept = [(names[place], ids[place]) for place in sorted(gathered.audio)]
         write_atomic(folder / IDS_NAME, _ids_csv(kept))
         notes = tuple(_notes(found, checker, kept, options))
         imported = Imported(suite, guess, found, tuple(broken), gathered.files, gathered.clips, notes)
         write_json(folder / RECORD_NAME, _record(options, imported, files))
-        load_suite(folder)
     return imported
 
 
@@ -132,6 +132,8 @@ def _check_options(options: ImportOptions) -> None:
     for axis in options.conditions:
         if not _AXIS.fullmatch(axis):
             raise InputError(f"--condition {shown(axis)}: use lower-case letters, digits and _ for the axis")
+    if "language" in options.conditions:
+        raise InputError("--condition language: items take it from their language; use --map language=COLUMN")
     if options.language is not None and not LANGUAGE.fullmatch(options.language):
         raise InputError(f"--language {shown(options.language)} is no tag such as en")
     if options.audio_root is not None and not options.audio_root.is_dir():

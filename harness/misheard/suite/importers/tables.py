@@ -109,6 +109,8 @@ def scalar(value: Any) -> str | None:
 
 def _delimited(path: Path, source: Source, lines: Iterator[tuple[int, list[str]]], request: Request) -> Found:
     number, header = next(lines, (1, []))
+    if not any(header):
+        raise source.error("has no header line", number)
     if len(set(header)) != len(header):
         raise source.error("a column name stands twice in the header", number)
     records: list[Record] = []
