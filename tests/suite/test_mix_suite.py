@@ -251,6 +251,21 @@ def test_declared_axes_and_values_stay(tmp_path: Path) -> None:
     assert {item.conditions["mic"] for item in suite.items} == {"near", "far-field"}
 
 
+def test_values_are_given_only_on_the_axes_of_tiers(tmp_path: Path) -> None:
+    root = written(tmp_path / "s", 1, conditions="{noise: [fan, street], mic: [near]}")
+    mix(root, tmp_path / "out", "clean", "telephone")
+    suite = load_suite(tmp_path / "out")
+    assert suite.axes == {"noise": ("fan", "street"), "mic": ("near", "original", "telephone")}
+    assert [dict(item.conditions) for item in suite.items[:2]] == [{"mic": "original"}, {"mic": "telephone"}]
+
+
+def test_an_axis_without_tiers_is_not_declared(source: Path, tmp_path: Path) -> None:
+    mix(source, tmp_path / "noise", "clean,5")
+    mix(source, tmp_path / "mic", "clean", "telephone")
+    assert load_suite(tmp_path / "noise").axes == {"noise": ("clean", "5dB")}
+    assert load_suite(tmp_path / "mic").axes == {"mic": ("original", "telephone")}
+
+
 def test_ids_that_cannot_be_are_all_listed(tmp_path: Path) -> None:
     root = written(tmp_path / "s", 2)
     lines = [json.loads(line) for line in (root / "items.jsonl").read_text().splitlines()]

@@ -8,7 +8,7 @@ without one gets its own id as session), so that comparisons stay paired and res
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -33,6 +33,8 @@ RECORD_NAME = "mix.json"
 _AUDIO = "audio"
 _MAX_ID = 80
 _MAX_NAME = 80
+_OWN_VALUES = {"noise": CLEAN, "mic": ORIGINAL}
+"""What the suite's own recordings are called on an axis where they have no value."""
 _NAME_SUFFIX = "-mixed"
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
@@ -104,9 +106,10 @@ def _plan(suite: Suite, tiers: Tiers, source: Path) -> list[_Planned]:
     problems = Problems()
     plan: list[_Planned] = []
     taken = {item.id for item in suite.items}
+    own_values = {tier.axis: _OWN_VALUES[tier.axis] for tier in tiers.derived}
     for origin in suite.items:
-        own = _with_session(origin, suite)
-        noisy = own.conditions["noise"] != CLEAN
+        own = _with_session(origin, own_values)
+        noisy = own.conditions.get("noise", CLEAN) != CLEAN
         if tiers.clean:
             plan.append((replace(own, audio=_copied_name(own)), origin, None))
         for tier in tiers.derived:
@@ -128,15 +131,10 @@ def _plan(suite: Suite, tiers: Tiers, source: Path) -> list[_Planned]:
     return plan
 
 
-def _with_session(origin: Item, suite: Suite) -> Item:
-    """Give an item what its tiers share: a session, and a value on both axes."""
-    conditions = {"noise": CLEAN, "mic": ORIGINAL} | dict(origin.conditions)
-    ordered = [*suite.axes, *(axis for axis in ("noise", "mic") if axis not in suite.axes)]
-    return replace(
-        origin,
-        session=origin.session or origin.id,
-        conditions={axis: conditions[axis] for axis in ordered if axis in conditions},
-    )
+def _with_session(origin: Item, own_values: Mapping[str, str]) -> Item:
+    """Give an item what its tiers share: a session, and a value on the axes that tiers are made on."""
+    added = {axis: value for axis, value in own_values.items() if axis not in origin.conditions}
+    return replace(origin, session=origin.session or origin.id, conditions={**origin.conditions, **added})
 
 
 def _derived(own: Item, tier: Tier) -> Item:
@@ -185,9 +183,11 @@ class _Mixer:
 
 def _header(suite: Suite, items: Sequence[Item]) -> Suite:
     axes = {axis: list(values) for axis, values in suite.axes.items()}
-    for axis in ("noise", "mic"):
-        values = axes.setdefault(axis, [])
-        values += [v for v in dict.fromkeys(item.conditions[axis] for item in items) if v not in values]
+    for item in items:
+        for axis, value in item.conditions.items():
+            values = axes.setdefault(axis, [])
+            if value not in values:
+                values.append(value)
     name = suite.name if suite.name.endswith(_NAME_SUFFIX) else suite.name + _NAME_SUFFIX
     ordered = {axis: tuple(values) for axis, values in axes.items()}
     return replace(suite, name=name[:_MAX_NAME], axes=ordered, items=tuple(items))
