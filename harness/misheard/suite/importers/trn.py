@@ -11,8 +11,8 @@ from misheard.suite.problems import shown
 from misheard.transcripts.plain import read_trn
 
 AUDIO_SUFFIXES = (
-    ".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".mp4", ".webm", ".aif", ".aiff",
-    ".aifc", ".au", ".snd", ".sph", ".rf64", ".w64",
+    ".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".mp4", ".mov", ".webm", ".mkv", ".mka", ".aac",
+    ".amr", ".wma", ".wv", ".tta", ".aif", ".aiff", ".aifc", ".au", ".snd", ".sph", ".rf64",
 )  # fmt: skip
 _MAX_FILES = 1_000_000
 
