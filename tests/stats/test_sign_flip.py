@@ -1,5 +1,8 @@
 import itertools
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -155,3 +158,21 @@ def test_undefined_assignments_count_against_a_difference() -> None:
     found = sign_flip(a, b, ratio, seed=1)
     assert found is not None and (found.undefined, found.p) == (1, 1.0)
     assert sign_flip(np.zeros((2, 2)), np.ones((2, 2)), ratio, seed=1) is None
+
+
+def test_number_of_threads_changes_nothing() -> None:
+    code = (
+        "import hashlib, numpy as np\n"
+        "from misheard.stats.sign_flip import swap_units\n"
+        "a, b = np.random.default_rng(3).random((2, 900, 5))\n"
+        "print(hashlib.sha256(swap_units(a, b, seed=1).b.tobytes()).hexdigest())\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }  # fmt: skip
+    assert len(found) == 1

@@ -16,7 +16,7 @@ def compare(
     baseline: Annotated[Path, typer.Argument(metavar="RUN_A", help="Directory of the run to compare with.")],
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN_B...", help="Directories of the runs to judge, each for itself."),
+        typer.Argument(metavar="RUN_B", help="Directories of the runs to judge, each for itself."),
     ],
     metric: Annotated[
         list[str] | None, typer.Option("--metric", help="Only this metric; give it again for more.")
