@@ -134,7 +134,7 @@ def _override(data: dict[str, Any], override: str) -> None:
 
 
 _PLAIN_WORDS = {
-    "tuple_type": "must be a list, such as [audio, transcript]",
+    "tuple_type": "must be a list, such as [a, b]",
     "union_tag_not_found": "needs a kind",
     "missing": "is missing",
 }

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -269,15 +270,28 @@ def test_a_program_that_cannot_be_run_is_said_at_once(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_lost_runner_ends_the_run_and_the_program(pids: Path) -> None:
+def test_a_lost_runner_ends_the_run_and_leaves_nothing(pids: Path) -> None:
     made = recognizer("hang", pids)
     made.load()
     runner = made._runner
     assert runner is not None
-    os.kill(runner.pid, signal.SIGKILL)
+
+    def kill_when_running() -> None:
+        wait_until(lambda: pids.exists() and len(noted(pids)) == 4)
+        os.kill(runner.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_when_running)
+    killer.start()
+    with pytest.raises(BackendError, match="--resume"):
+        made.recognize([CLIP])
+    killer.join()
     with pytest.raises(BackendError, match="--resume"):
         made.recognize([CLIP])
     made.close()
+    assert not runner.folder.exists()
+    assert wait_until(lambda: sum(map(is_alive, noted(pids))) <= 1)  # a daemon in a session of its own
+    for pid in filter(is_alive, noted(pids)):
+        os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

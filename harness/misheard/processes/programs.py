@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,6 +62,7 @@ class ProgramRunner:
     def __init__(self) -> None:
         self._program_pid: int | None = None
         self._received = b""
+        self._folder: Path | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(RUNNER)],
             stdin=subprocess.PIPE,
@@ -69,10 +71,17 @@ class ProgramRunner:
             start_new_session=True,
         )
         try:
-            self.folder = Path(self._answer(_MARGIN_SECONDS)["folder"])
+            self._folder = Path(self._answer(_MARGIN_SECONDS)["folder"])
         except BaseException:
             self.close()
             raise
+
+    @property
+    def folder(self) -> Path:
+        """The scratch folder, in which programs run."""
+        if self._folder is None:
+            raise RunnerLostError("the runner has no folder")
+        return self._folder
 
     @property
     def pid(self) -> int:
@@ -124,11 +133,17 @@ class ProgramRunner:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
-        if self._process.returncode < 0 and self._program_pid is not None:
-            # The runner was killed, so it may have left the program's group behind.
+        if self._process.returncode < 0:
+            self._clear()
+        self._program_pid = None
+
+    def _clear(self) -> None:
+        """End and remove what a runner that was killed may have left behind."""
+        if self._program_pid is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._program_pid, signal.SIGKILL)
-        self._program_pid = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         output = self._process.stdout
