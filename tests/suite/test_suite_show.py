@@ -143,6 +143,11 @@ def test_duplicates_but_not_of_tiers(tmp_path: Path) -> None:
     assert found["repeated_reference"] == ("q2", "q3", "q4")
 
 
+def test_annotations(tmp_path: Path) -> None:
+    rows = [{"reference": "<s> well </s>"}, {"reference": "a < b and (555)"}, {"reference": "ok [noise]"}]
+    assert warned(make(tmp_path / "s", rows))["annotations"] == ("q0", "q2")
+
+
 def test_silent_and_clipped_recordings(tmp_path: Path) -> None:
     t = np.arange(RATE) / RATE
     sine = np.sin(2 * np.pi * 100 * t)

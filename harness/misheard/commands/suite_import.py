@@ -46,6 +46,10 @@ def import_source(
     ] = None,
     version: Annotated[str, typer.Option(help="Version of the suite.")] = "1",
     language: Annotated[str | None, typer.Option(help="Language tag of rows that give none.")] = None,
+    annotations: Annotated[
+        Literal["keep", "remove"],
+        typer.Option(help="Annotations in references, such as <s>, [noise] and (laughs)."),
+    ] = "keep",
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out rows that make no item; import.json lists them.")
     ] = False,
@@ -80,6 +84,7 @@ def import_source(
         name=name,
         version=version,
         language=language,
+        annotations=annotations,
         skip_broken=skip_broken,
         empty_is_non_speech=empty_is_non_speech,
     )

@@ -10,6 +10,7 @@ from misheard.stats.slices import MIN_ITEMS
 from misheard.suite.items import Item, Suite
 from misheard.suite.overview_audio import Heard
 from misheard.suite.overview_scripts import is_in_other_scripts
+from misheard.text.annotations import has_annotations
 
 MAX_NAMED = 20
 
@@ -46,6 +47,8 @@ def warnings(suite: Suite, heard: Mapping[str, Heard]) -> tuple[Warning, ...]:
                _repeated(items, origins, lambda i: heard[i.audio].sha256)),
         _about("other_script", "references mostly in another script than that of their language",
                (i.id for i in items if is_in_other_scripts(i))),
+        _about("annotations", "references with annotations such as <s> or [noise], which count as words",
+               (i.id for i in items if has_annotations(i.reference))),
         _about("repeated_reference", "items with the same reference as another one",
                _repeated(items, origins, lambda i: _folded(i.reference))),
         _about("no_session", "items without a session, which statistics resample one by one",

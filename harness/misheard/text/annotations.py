@@ -38,6 +38,11 @@ _ANNOTATION = re.compile(
 _TOKEN_LABEL = re.compile(rf"{_CHARACTER}{{1,40}}")
 
 
+def has_annotations(text: str) -> bool:
+    """Whether a text holds annotations."""
+    return _ANNOTATION.search(text) is not None and _without(text) != text
+
+
 def with_annotations(text: str, normalise: Callable[[str], str], annotations: Annotations) -> str:
     """Return `text` normalised, its annotations as asked. Raises InputError for an unknown option."""
     if annotations == KEEP:

@@ -83,6 +83,19 @@ def test_trn_with_recordings_in_folders_below(folder: Path, tmp_path: Path) -> N
     assert "2 recordings below" in imported.notes[1] and "braces" in imported.notes[2]
 
 
+def test_annotations_stay_unless_they_are_to_go(folder: Path, tmp_path: Path) -> None:
+    (folder / "ref.trn").write_text("<s> well [noise] yes </s> (r0)\n(laughs) (r1)\n")
+    kept = run_import(folder, tmp_path / "kept")
+    assert kept.suite.items[0].reference == "<s> well [noise] yes </s>"
+    assert any(note.startswith("2 references hold annotations") for note in kept.notes)
+    assert refusals(folder, tmp_path / "out", annotations="remove")[1:] == [
+        "utterance 'r1': the reference is empty"
+    ]
+    gone = run_import(folder, tmp_path / "gone", annotations="remove", empty_is_non_speech=True)
+    assert [item.reference for item in gone.suite.items] == ["well yes", ""]
+    assert not any("hold annotations" in note for note in gone.notes)
+
+
 def test_trn_with_an_ambiguous_recording(folder: Path, tmp_path: Path) -> None:
     write_clip(folder / "other" / "r0.wav", seed=9)
     (folder / "ref.trn").write_text("a (r0)\nb (r1)\n")

@@ -10,6 +10,7 @@ from misheard.suite.importers.locate import Folders
 from misheard.suite.importers.rows import Row
 from misheard.suite.item_reader import MAX_REFERENCE_WORDS
 from misheard.suite.problems import shown
+from misheard.text.annotations import has_annotations, with_annotations
 
 _MAX_LABEL = 80
 _DIGEST_DIGITS = 32
@@ -45,8 +46,11 @@ class Usable:
 class RowChecker:
     """Checks rows one by one and remembers the ids it saw."""
 
-    def __init__(self, folders: Folders, language: str | None, empty_is_non_speech: bool) -> None:
+    def __init__(
+        self, folders: Folders, language: str | None, empty_is_non_speech: bool, without_annotations: bool
+    ) -> None:
         self._folders, self._language, self._empty = folders, language, empty_is_non_speech
+        self._without_annotations = without_annotations
         self._places: dict[str, str] = {}
         self.renamed_sessions: set[str] = set()
 
@@ -54,7 +58,8 @@ class RowChecker:
         """Return what can be used, and what cannot with all its reasons in one."""
         usable, broken = [], []
         for row in rows:
-            path, reasons = self._problems(row)
+            text = self._reference(row.text)
+            path, reasons = self._problems(row, text)
             if reasons:
                 broken.append(Broken(row.where, row.name, "; ".join(reasons)))
                 continue
@@ -62,7 +67,7 @@ class RowChecker:
                 Usable(
                     row=row,
                     path=path,
-                    reference=row.text if row.text is not None and row.text.strip() else "",
+                    reference=text if text is not None and text.strip() else "",
                     session=self._session(row.session),
                     language=_tag(row.language) or self._language,
                     conditions={
@@ -72,10 +77,15 @@ class RowChecker:
             )
         return usable, broken
 
-    def _problems(self, row: Row) -> tuple[Path | None, list[str]]:
+    def _reference(self, text: str | None) -> str | None:
+        if text is None or not self._without_annotations or not has_annotations(text):
+            return text
+        return " ".join(with_annotations(text, str, "remove").split())
+
+    def _problems(self, row: Row, text: str | None) -> tuple[Path | None, list[str]]:
         if row.wrong is not None:
             return None, [row.wrong]
-        reasons = [*self._id_problems(row), *self._reference_problems(row.text)]
+        reasons = [*self._id_problems(row), *self._reference_problems(text)]
         if row.answer is not None and not _is_text(row.answer):
             reasons.append(f"the reference_answer {_NO_TEXT}")
         path = None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from misheard.canonical import write_atomic, write_json
 from misheard.errors import InputError
@@ -27,6 +27,7 @@ from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suit
 from misheard.suite.problems import Problems, shown
 from misheard.suite.sidecars import refuse_divided
 from misheard.suite.writing import items_jsonl, new_folder, suite_yaml
+from misheard.text.annotations import has_annotations
 
 IDS_NAME, RECORD_NAME = "ids.csv", "import.json"
 MAX_CONDITION_VALUES = 200
@@ -47,6 +48,7 @@ class ImportOptions:
         audio_root: a folder outside the source that recordings may lie in.
         name, version: of the suite; the name is the destination's where None.
         language: of rows that give none.
+        annotations: whether annotations such as `<s>` and `[noise]` stay in references.
         skip_broken: whether rows that make no item are left out and listed, instead of being an error.
         empty_is_non_speech: whether an empty reference makes a non-speech item in every format.
     """
@@ -61,6 +63,7 @@ class ImportOptions:
     name: str | None = None
     version: str = "1"
     language: str | None = None
+    annotations: Literal["keep", "remove"] = "keep"
     skip_broken: bool = False
     empty_is_non_speech: bool = False
 
@@ -104,6 +107,7 @@ def import_suite(options: ImportOptions, progress: Progress) -> Imported:
         Folders(found.folders, options.audio_root),
         options.language,
         options.empty_is_non_speech or found.empty_is_non_speech,
+        options.annotations == "remove",
     )
     usable, broken = checker.check(found.rows)
     _refuse(options, broken, len(usable))
@@ -120,7 +124,7 @@ def import_suite(options: ImportOptions, progress: Progress) -> Imported:
         suite = replace(load_suite(folder), root=options.destination)
         kept = [(names[place], ids[place]) for place in sorted(gathered.audio)]
         write_atomic(folder / IDS_NAME, _ids_csv(kept))
-        notes = tuple(_notes(found, checker, kept, options))
+        notes = tuple(_notes(found, checker, kept, suite, options))
         imported = Imported(suite, guess, found, tuple(broken), gathered.files, gathered.clips, notes)
         write_json(folder / RECORD_NAME, _record(options, imported, files))
     return imported
@@ -208,7 +212,11 @@ def _natural(value: str) -> tuple[list[tuple[int, int, str]], str]:
 
 
 def _notes(
-    found: Found, checker: RowChecker, kept: Sequence[tuple[str, str]], options: ImportOptions
+    found: Found,
+    checker: RowChecker,
+    kept: Sequence[tuple[str, str]],
+    suite: Suite,
+    options: ImportOptions,
 ) -> list[str]:
     notes = list(found.notes)
     renamed = sum(name != identifier for name, identifier in kept)
@@ -217,6 +225,12 @@ def _notes(
     if checker.renamed_sessions:
         count = len(checker.renamed_sessions)
         notes.append(f"{count} sessions had names over 80 characters and are called by their sha256")
+    annotated = sum(has_annotations(item.reference) for item in suite.items)
+    if annotated:
+        notes.append(
+            f"{annotated} references hold annotations such as <s> or [noise], which count as words; "
+            "--annotations remove takes them out"
+        )
     if options.audio == "link":
         notes.append("recordings are hard links: whoever edits the source's files edits the suite's")
     return notes
@@ -246,6 +260,7 @@ def _record(options: ImportOptions, imported: Imported, files: SourceFiles) -> d
             "audio": options.audio,
             "audio_root": None if options.audio_root is None else str(options.audio_root),
             "language": options.language,
+            "annotations": options.annotations,
             "skip_broken": options.skip_broken,
             "empty_is_non_speech": options.empty_is_non_speech,
         },
