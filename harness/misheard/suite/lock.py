@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,6 @@ _ASPECT_OF_FIELD = {
 """Where the fields of an item's truth belong; all others are labels: kind, language, scripts, source."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_HASHING_THREADS = 4
 _CHUNK = 1 << 20
 
 
@@ -97,16 +95,14 @@ def make_lock(path: Path, require_audio: bool = True) -> Lock:
     """
     suite, sets = load_whole(path, require_audio)
     beside = sidecars(path)
-    with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        audio = pool.map(lambda item: _audio_sha256(suite, item), suite.items)
-        items = {
-            item.id: {
-                **_aspects(item),
-                "audio": sha256,
-                "set": None if sets is None else str(sets[item.id]),
-            }
-            for item, sha256 in zip(suite.items, audio, strict=True)
+    items = {
+        item.id: {
+            **_aspects(item),
+            "audio": _audio_sha256(suite, item),
+            "set": None if sets is None else str(sets[item.id]),
         }
+        for item in suite.items
+    }
     return Lock(
         suite.name,
         suite.version,
