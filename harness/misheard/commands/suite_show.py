@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _BAR_WIDTH = 30
 _MAX_ROWS = 60
+_MAX_NAMES = 6
 
 
 def show(
@@ -64,8 +65,9 @@ def _print(overview: "Overview") -> None:
     if overview.warnings:
         stdout.print()
     for warning in overview.warnings:
-        more = ", …" if warning.count > len(warning.names) else ""
-        text = f"warning: {warning.what} ({warning.count}): {', '.join(warning.names)}{more}"
+        more = ", …" if warning.count > _MAX_NAMES else ""
+        names = ", ".join(warning.names[:_MAX_NAMES])
+        text = f"warning: {warning.what} ({warning.count}): {names}{more}"
         stdout.print(Text(text, overflow="fold"), soft_wrap=True)
 
 
