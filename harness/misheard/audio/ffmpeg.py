@@ -29,7 +29,6 @@ DEMUXERS = (
     (0, b"wvpk", "wv", "WAVPACK"),
     (0, b"TTA1", "tta", "TTA"),
     (28, b"\x7fFLAC", "ogg", "OGG"),
-    (28, b"Speex   ", "ogg", "OGG"),
 )
 """Where a file has which bytes, the demuxer that reads it, and its format's name."""
 
