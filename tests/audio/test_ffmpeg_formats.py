@@ -145,6 +145,27 @@ def test_a_film_without_sound_is_unusable(tmp_path: Path) -> None:
         decode(tmp_path / "a.mp4")
 
 
+@pytest.mark.parametrize("container", ["matroska", "mp4"])
+def test_a_film_that_goes_on_after_its_sound_is_heard_to_the_end(tmp_path: Path, container: str) -> None:
+    import av
+
+    path = tmp_path / "a.film"
+    with av.open(str(path), "w", format=container) as film:
+        picture, sound = film.add_stream("mpeg4", rate=10), film.add_stream("aac", rate=16_000, layout="mono")
+        picture.width, picture.height = 32, 32
+        frame = av.AudioFrame.from_ndarray(wave(2, 16_000)[None], format="fltp", layout="mono")
+        frame.sample_rate, frame.pts = 16_000, 0
+        film.mux(sound.encode(frame))
+        film.mux(sound.encode(None))
+        for number in range(60):
+            image = av.VideoFrame.from_ndarray(np.full((32, 32, 3), number, np.uint8))
+            image.pts = number
+            film.mux(picture.encode(image))
+        film.mux(picture.encode(None))
+    assert decode(path).info.seconds == pytest.approx(2.0, abs=0.15)
+    assert probe(path).seconds == pytest.approx(2.0, abs=0.15)
+
+
 @pytest.mark.parametrize(
     "raw",
     [

@@ -83,8 +83,10 @@ class FFmpegSound:
     def _declared(self, container: Any, stream: Any) -> int | None:
         if stream.duration:
             seconds = float(stream.duration * stream.time_base)
-        elif container.duration:
-            seconds = container.duration / 1e6
+        elif container.duration and len(container.streams) == 1:
+            # Of several streams the longest gives the container its length.
+            late = float(stream.start_time * stream.time_base) if stream.start_time else 0.0
+            seconds = container.duration / 1e6 - late
         else:
             return None
         return max(0, round(seconds * self.sample_rate))
