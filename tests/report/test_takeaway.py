@@ -32,7 +32,9 @@ def attributed(axis: str | None, value: str | None, lost: float, **changes: Any)
         "share": 0.57,
         "intervals": {"deciding": [0.42, 0.72]},
         "within_noise": False,
-        "difference": difference(difference=-lost, n=20, units=4, verdict="too_few_items"),
+        "difference": difference(
+            difference=-lost, n=20, units=4, verdict="too_few_items", flags=["under_50", "under_6_units"]
+        ),
         **changes,
     }
     entry = {"metric": "correct_rate", "shortfall": 0.6, "losses": [loss]}
@@ -128,9 +130,19 @@ def test_where_most_is_lost_is_named_with_its_size_and_verdict() -> None:
     assert "Most is lost at noise=5dB: 45.0 points (20 pairs, 4 sessions): too few for a verdict." in says(
         report(*places)
     )
-    shown = difference(difference=-0.45, verdict="worse")
+    shown = difference(difference=-0.45, verdict="worse", intervals={"deciding": [-0.5, -0.4]})
     places[2] = attributed("noise", "5dB", 0.45, difference=shown)
-    assert "Most is lost at noise=5dB: 45.0 points (60 pairs, 12 sessions): worse." in says(report(*places))
+    sentence = "Most is lost at noise=5dB: 45.0 points (40.0…50.0, 60 pairs, 12 sessions): worse."
+    assert sentence in says(report(*places))
+
+
+def test_a_handful_of_items_is_not_the_worst_where_cells_are_large_enough() -> None:
+    large = [
+        attributed("noise", name, lost, difference=difference()) for name, lost in (("a", 0.2), ("b", 0.3))
+    ]
+    few = attributed("mic", "phone", 0.9), attributed("mic", "laptop", 0.1)
+    assert any("lost at noise=b:" in sentence for sentence in says(report(WHOLE, *large, *few)))
+    assert any("lost at mic=phone:" in sentence for sentence in says(report(WHOLE, large[0], *few)))
 
 
 def test_cells_that_equal_the_worst_are_named_with_it() -> None:

@@ -69,16 +69,16 @@ def _loss(report: Document, metric: str, difference: Document, noun: str) -> str
         return f"{unknown}: {sizes}, and under {few} no interval is trusted."
     if verdict == "same":
         return f"Mishearing costs nothing here: {what} are the same on every pair ({sizes})."
-    interval = difference_interval(metric, difference)
+    interval = _lost_interval(metric, difference)
     if interval is None or difference["difference"] is None:
         return f"{unknown}: {sizes}, and no interval for {what}."
     lost = _amount(metric, -difference["difference"])
-    ends = format_interval(metric, sorted(-end for end in interval), UNICODE)
+    ends = format_interval(metric, interval, UNICODE)
     if verdict == "worse":
         return f"Mishearing costs {lost} of {what} ({ends}, {sizes}): worse."
     if verdict == "better":
         gained = _amount(metric, difference["difference"])
-        ends = format_interval(metric, interval, UNICODE)
+        ends = format_interval(metric, [-end for end in reversed(interval)], UNICODE)
         return f"Mishearing gains {gained} of {what} ({ends}, {sizes}): better; see which answers changed."
     return f"No loss is shown: {lost} of {what} ({ends}, {sizes}): {verdict}{_power(metric, difference)}."
 
@@ -94,7 +94,10 @@ def _amount(metric: str, value: float) -> str:
 
 
 def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
-    """Yield the condition cell that loses most, on an axis with another cell that has a value."""
+    """Yield the condition cell that loses most, on an axis with another cell that has a value.
+
+    Cells that are large enough for a verdict go before others: a handful of items is easily the worst.
+    """
     cells = [
         (place, entry["losses"][0])
         for place in report["attribution"]
@@ -103,17 +106,27 @@ def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
     ]
     axes = [place["axis"] for place, _ in cells]
     rivals = [(place, loss) for place, loss in cells if axes.count(place["axis"]) > 1]
+    large = [(place, loss) for place, loss in rivals if not loss["difference"]["flags"]]
+    rivals = large if len(large) > 1 else rivals
     amounts = [loss["amount"] for _, loss in rivals]
     if not amounts or max(amounts) <= _TIE or max(amounts) - min(amounts) <= _TIE:
         return
     worst = [pair for pair, amount in zip(rivals, amounts, strict=True) if max(amounts) - amount <= _TIE]
     difference = worst[0][1]["difference"]
+    interval = _lost_interval(metric, difference) if len(worst) == 1 else None
+    ends = "" if interval is None else f"{format_interval(metric, interval, UNICODE)}, "
     each = " each" if len(worst) > 1 else ""
-    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}{each}"
+    sizes = f"{ends}{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}{each}"
     names = ", ".join(_cell_name(place["axis"], place["value"]) for place, _ in worst)
     verdicts = {loss["difference"]["verdict"] for _, loss in worst}
     verdict = "too few for a verdict" if verdicts == {"too_few_items"} else " or ".join(sorted(verdicts))
     yield f"Most is lost at {names}: {_amount(metric, max(amounts))} ({sizes}): {verdict}."
+
+
+def _lost_interval(metric: str, difference: Document) -> Sequence[float] | None:
+    """Return the interval of what is lost in a metric that is better high, as tables show it."""
+    interval = difference_interval(metric, difference)
+    return None if interval is None else sorted(-end for end in interval)
 
 
 def _share(metric: str, entry: Document) -> Iterator[str]:
