@@ -78,6 +78,18 @@ def test_a_slice_stands_with_all_that_its_verdict_rests_on(width: int) -> None:
     assert "  5dB      no pairs" in text
 
 
+def test_what_hangs_on_one_session_is_told() -> None:
+    comparison = document(B, metrics=("wer",), where=parse_where("kind=speech"))
+    text = shown(comparison, 160)
+    assert "the largest session has 8% of the pairs" in text
+    assert "the sign is the same whichever session is left out" in text
+    difference = comparison["comparisons"][0]["differences"][0]
+    difference["keeps_sign"] = False
+    assert "the sign is not the same" in shown(comparison, 160)
+    difference["difference"] = 0.0
+    assert "the sign" not in shown(comparison, 160)
+
+
 def test_the_worst_slice_is_marked() -> None:
     comparison = document(B, primary={"en": "wer"})
     (worst,) = [cell for cell in comparison["comparisons"][0]["worst_cells"] if cell["metric"] == "wer"]

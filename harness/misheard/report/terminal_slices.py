@@ -16,7 +16,7 @@ from misheard.report.labels import (
     plain,
     unit_noun,
 )
-from misheard.report.terminal_cells import Grid, dim, fitting, heading, sized
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized
 from misheard.report.terminal_differences import VERDICT_STYLES, verdict_word
 from misheard.report.values import Document
 
@@ -45,7 +45,17 @@ def slice_blocks(
         yield Group(
             heading(label(whole["metric"]), f"{whole['arm']} arm, slice by slice", width),
             fitting(width, *layouts),
+            dim(joined(_stability(whole, unit_noun(comparison)), width, marks)),
         )
+
+
+def _stability(whole: Document, noun: str) -> Iterator[str]:
+    """Yield how much of the difference over all items hangs on a single unit."""
+    share = whole["intervals"]["largest_unit_share"]
+    yield f"all items: the largest {noun} has {share:.0%} of the pairs"
+    if whole["keeps_sign"] is not None and whole["difference"]:
+        kept = "the same" if whole["keeps_sign"] else "not the same"
+        yield f"the sign is {kept} whichever {noun} is left out"
 
 
 def _slices(comparison: Document, place: int) -> Iterator[tuple[str, str, Document]]:
