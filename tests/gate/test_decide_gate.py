@@ -246,7 +246,7 @@ def test_added_items_may_bring_metrics_and_scripts_that_were_not_there(tmp_path:
 
 
 def test_figures_are_those_of_compare(tmp_path: Path) -> None:
-    verdict = judge(tmp_path, {"guards": [BY_NOISE]} | IMPROVE, UNSURE)
+    verdict = judge(tmp_path, {"guards": [BY_NOISE]} | IMPROVE, replace(UNSURE, items=120), LARGE)
     compared = compare_runs(tmp_path / "baseline", [tmp_path / "candidate"], resamples=10_000, seed=1)[
         "comparisons"
     ][0]
