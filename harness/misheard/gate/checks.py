@@ -71,8 +71,12 @@ class Checker:
     def _claim(self, claim: Claim) -> list[Check]:
         check = self._absolute if claim.is_absolute else self._difference
         found = [check(claim, cell) for cell in self._cells(claim)]
-        # What nobody declared, such as having no value on an axis, is a slice only where items count in it.
-        kept = [one for one in found if self._is_declared(one.slice) or one.n or one.failed_candidate]
+        # What nobody declared, such as having no value on an axis, is a slice only where items count, or failed.
+        kept = [
+            one
+            for one in found
+            if self._is_declared(one.slice) or one.n or one.failed_candidate or one.failed_baseline
+        ]
         return kept or [check(claim, self._nothing(claim))]
 
     def _is_declared(self, conditions: Conditions) -> bool:
