@@ -325,6 +325,7 @@ def _is_healthy(port: int) -> bool:
 @pytest.mark.models
 @pytest.mark.vllm
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_vllm_hears_what_ctranslate2_hears_with_the_same_weights(
     tmp_path: Path, models_dir: Path, vllm_python: Path, real_speech: Path
 ) -> None:

@@ -21,7 +21,7 @@ from misheard.recognizers.protocol import (
 )
 from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CommandSettings
-from misheard.recognizers.wav import wav_bytes
+from misheard.recognizers.wav import write_wav
 
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})
 _VERSION_SECONDS = 60.0
@@ -159,7 +159,8 @@ class CommandRecognizer:
         if self._runner is None:
             raise RuntimeError("load() comes first, and nothing after close()")
         path = self._runner.folder / "clip.wav"
-        path.write_bytes(wav_bytes(window.samples))
+        with path.open("wb") as file:
+            write_wav(file, window.samples)
         return path
 
     def _describe(self) -> dict[str, Any]:
