@@ -71,7 +71,7 @@ class Checker:
     def _claim(self, claim: Claim) -> list[Check]:
         check = self._absolute if claim.is_absolute else self._difference
         found = [check(claim, cell) for cell in self._cells(claim)]
-        # What nobody declared, such as having no value on an axis, is a slice only where items count, or failed.
+        # What nobody declared, such as no value on an axis, is a slice only where items count, or failed.
         kept = [
             one
             for one in found
