@@ -47,6 +47,19 @@ def test_filters_of_another_form_are_refused(text: str) -> None:
         parse_where(text)
 
 
+@given(
+    st.lists(
+        st.lists(st.text("a,|\\=!(é ", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=3),
+        min_size=1,
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_any_value_can_be_written(values: list[list[str]], negated: bool) -> None:
+    conditions = tuple(Condition("noise", tuple(group), negated) for group in values)
+    assert parse_where(",".join(map(str, conditions))) == conditions
+
+
 def test_rows_fulfil_every_condition() -> None:
     items = make_items(4, 2, 3)
     assert ids(items, where_rows(items, AXES, parse_where("noise=15dB,mic=phone"))) == {"q003", "q007"}

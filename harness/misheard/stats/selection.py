@@ -20,7 +20,7 @@ MAX_CELLS = 1_000
 """More cells than this are no table that anybody reads, and every one of them costs a bootstrap."""
 
 _CONDITION = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(!?=)(.*)", re.DOTALL)
-_SEPARATOR = r"(?<!\\){}"
+_PIECE = re.compile(r"\\.|[^\\,|]+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def parse_where(text: str) -> tuple[Condition, ...]:
     A comma or a bar that belongs to a value stands behind a backslash; `(none)` stands for items without a
     value. Raises InputError for a text of another form.
     """
-    return tuple(_parse_condition(part, text) for part in re.split(_SEPARATOR.format(","), text))
+    return tuple(_parse_condition(part, text) for part in _split(text, ","))
 
 
 def parse_by(text: str) -> tuple[str, ...]:
@@ -178,10 +178,21 @@ def _parse_condition(part: str, text: str) -> Condition:
             f"--where {shown(text)}: write axis=value, axis=value|value or axis!=value, with commas for `and`"
         )
     axis, sign, values = found.groups()
-    names = [_unescaped(value.strip()) for value in re.split(_SEPARATOR.format(r"\|"), values)]
+    names = [_unescaped(value.strip()) for value in _split(values, "|")]
     if not all(names):
         raise InputError(f"--where {shown(text)}: an empty value; {NO_VALUE} stands for items without one")
     return Condition(axis, tuple(None if name == NO_VALUE else name for name in names), sign == "!=")
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Return the parts between separators that stand behind no backslash."""
+    parts = [""]
+    for piece in _PIECE.findall(text):
+        if piece == separator:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
 
 
 def _escaped(value: str) -> str:
@@ -201,5 +212,5 @@ def _check_condition(condition: Condition, known: Mapping[str, Iterable[str]]) -
         if value is not None and value not in values:
             raise InputError(
                 f"--where {shown(str(condition))}: no value {shown(value)} on the axis {condition.axis}"
-                f"{suggestion(value, values)}"
+                f"{suggestion(value, values[:MAX_CELLS])}"
             )
