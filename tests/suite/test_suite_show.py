@@ -112,6 +112,19 @@ def test_cells_that_are_small_or_empty(suite: Path) -> None:
     assert found["empty_cell"] == ("noise=never", "noise=loud, mic=far")
 
 
+def test_declarations_without_end_are_not_multiplied(tmp_path: Path) -> None:
+    values = ", ".join(f"v{n}" for n in range(5_000))
+    axes = "conditions:\n" + "".join(f"  a{n}: [{values}]\n" for n in range(4))
+    folder = make(tmp_path / "s", [{"conditions": {"a0": "v7", "a1": "v9"}}], axes)
+    tables = {table.axes: table.cells for table in overview(folder).tables}
+    assert len(tables) == 4 + 6
+    assert [(cell.values, cell.items) for cell in tables["a0", "a1"]] == [(("v7", "v9"), 1)]
+    assert len(overview(folder, "a0", "a1", "a2", "a3").tables[0].cells) == 1
+    many = "conditions:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(2_000))
+    found = overview(make(tmp_path / "t", [{}], many))
+    assert len(found.tables) == 2_000
+
+
 def test_fifty_items_are_enough(tmp_path: Path) -> None:
     rows = [{"audio": "same.wav", "conditions": {"mic": "near" if n else "far"}} for n in range(51)]
     folder = make(tmp_path / "s", rows, "conditions: {mic: [near, far]}\n")

@@ -6,7 +6,6 @@ Sealed items are not looked at. Nothing here holds the text of an item.
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from misheard.stats.slices import MIN_ITEMS
 from misheard.suite.items import Item, Suite
 from misheard.suite.manifest import Progress, load_suite
 from misheard.suite.overview_audio import Heard, hear
+from misheard.suite.overview_axes import declared_cells, paired_axes
 from misheard.suite.overview_warnings import Warning, warnings
 from misheard.suite.problems import shown, suggestion
 
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of one or more axes: every declared combination, and those of items without a value."""
+    """The cells of one or more axes: declared combinations, and those of items without a value."""
 
     axes: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -128,14 +128,11 @@ def look_over(path: Path, by: Sequence[str], progress: Progress) -> Overview:
 
 
 def _usual_axes(suite: Suite) -> list[tuple[str, ...]]:
-    several = [axis for axis, values in suite.axes.items() if len(values) > 1]
-    return [*((axis,) for axis in suite.axes), *combinations(several, 2)]
+    return [*((axis,) for axis in suite.axes), *paired_axes(suite)]
 
 
 def _table(suite: Suite, axes: tuple[str, ...], heard: Mapping[str, Heard]) -> Table:
-    members: dict[tuple[str | None, ...], list[Item]] = {
-        values: [] for values in product(*(suite.axes[axis] for axis in axes))
-    }
+    members: dict[tuple[str | None, ...], list[Item]] = {values: [] for values in declared_cells(suite, axes)}
     for item in suite.items:
         members.setdefault(tuple(item.conditions.get(axis, NO_VALUE) for axis in axes), []).append(item)
     return Table(axes, tuple(_cell(values, items, heard) for values, items in members.items()))

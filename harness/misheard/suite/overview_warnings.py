@@ -4,11 +4,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from misheard.stats.slices import MIN_ITEMS
 from misheard.suite.items import Item, Suite
 from misheard.suite.overview_audio import Heard
+from misheard.suite.overview_axes import declared_cells, paired_axes
 from misheard.suite.overview_scripts import is_in_other_scripts
 from misheard.text.annotations import has_annotations
 
@@ -110,12 +110,11 @@ def _empty_cells(suite: Suite) -> list[str]:
     """Return declared values without items, and pairs without items of values that have some."""
     counts = Counter((axis, value) for item in suite.items for axis, value in item.conditions.items())
     empty = [f"{axis}={v}" for axis, values in suite.axes.items() for v in values if not counts[axis, v]]
-    for first, second in combinations(suite.axes, 2):
+    for first, second in paired_axes(suite):
         there = {(item.conditions.get(first), item.conditions.get(second)) for item in suite.items}
         empty += [
             f"{first}={a}, {second}={b}"
-            for a in suite.axes[first]
-            for b in suite.axes[second]
+            for a, b in declared_cells(suite, (first, second))
             if counts[first, a] and counts[second, b] and (a, b) not in there
         ]
     return empty

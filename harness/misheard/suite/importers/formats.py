@@ -104,7 +104,7 @@ def _file_guesses(path: Path) -> list[Guess]:
     start = peek(path, _PEEK_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     first, _, rest = start.partition(b"\n")
     keys = _keys(first)
-    if keys is not None and (rest.strip() or name.endswith((".jsonl", ".jsonl.gz", ".ndjson"))):
+    if keys is not None and (rest.strip() or "items" not in keys or not name.endswith(".json")):
         return [_lines_guess(path, keys)]
     if name.endswith(".json") and start[:1] in (b"{", b"["):
         return [Guess("json", path, "its name ends in .json")]
