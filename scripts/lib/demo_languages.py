@@ -49,14 +49,15 @@ SENTENCES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "zh",
-        "cmn",
+        # The voice `cmn` reads the tones as English numbers.
+        "cmn-latn-pinyin",
         (
             "我今天要去 office 开会。",
             "请帮我 book 一张去北京的 ticket。",
             "这个 project 的 deadline 是星期五。",
             "你可以把 email 发给我吗？",
-            "我们晚上一起去看 movie 吧。",
-            "我的 phone 没有电了。",
+            "我们晚上一起去打 tennis 吧。",
+            "我的 laptop 没有电了。",
         ),
     ),
 )
