@@ -237,7 +237,7 @@ def test_the_command_asks_for_a_reason_where_it_can(divided: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "misheard: --reason: say why the holdout is opened\n")
     done = subprocess.run([*command, "--reason", "release 7"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "opening 1 by" in done.stdout and "4 items for one run" in done.stdout
+    assert "opening 1 by" in done.stdout and "4 sealed items, for one run" in done.stdout
     assert json.loads(sidecars(divided).openings.read_text())["reason"] == "release 7"
 
 

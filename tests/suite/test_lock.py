@@ -383,5 +383,11 @@ def test_the_commands_say_what_changed(suite: Path) -> None:
     done = misheard("lock", str(suite))
     assert "edited (1):\n  item q00-0: removed\n" in done.stdout
     assert misheard("diff", str(suite), "--fail-on-edit").returncode == 0
+    path = sidecars(suite).lock
+    path.write_text("<<<<<<< HEAD\n" + path.read_text())
+    assert misheard("diff", str(suite)).returncode == 2
+    done = misheard("lock", str(suite))
+    assert done.returncode == 0 and "what changed since cannot be told" in done.stderr
+    assert read_lock(path) == make_lock(suite)
     done = misheard("diff", str(suite), "--system", "x")
     assert (done.returncode, done.stderr) == (2, "misheard: --system: needs --against and --fail-on-edit\n")

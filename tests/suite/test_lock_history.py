@@ -11,9 +11,12 @@ from made_suites import read_rows, rows_of, write_suite
 
 from misheard.errors import InputError
 from misheard.suite.comparing import compare_with_commit
+from misheard.suite.dividing import split_suite
 from misheard.suite.history import commit_at
 from misheard.suite.lock import make_lock, write_lock
+from misheard.suite.openings import append_opening
 from misheard.suite.sidecars import sidecars
+from misheard.suite.splitting import Shares
 
 Git = Callable[..., None]
 CONFIG = "recognizer: {kind: fake}\n"
@@ -128,6 +131,14 @@ def test_committing_or_locking_the_edit_hides_nothing(suite: Path, git: Git) -> 
     assert [str(c) for c in found.changes.edits] == ["item q00-0: reference changed"]
     assert (found.system_files, found.notes) == (("configs/gpu.yaml",), ())
     assert not compare_with_commit(suite, "HEAD", []).changes.edits
+
+
+def test_an_opening_leaves_the_lock_up_to_date(suite: Path) -> None:
+    write_suite(suite, rows_of(20))
+    split_suite(suite, Shares(), 1)
+    write_lock(sidecars(suite).lock, make_lock(suite))
+    append_opening(sidecars(suite).openings, "why", "f" * 64, lambda before: None)
+    assert compare_with_commit(suite, "HEAD", []).notes == ()
 
 
 def test_what_lies_in_the_suite_is_no_system_file(suite: Path) -> None:

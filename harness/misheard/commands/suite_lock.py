@@ -11,6 +11,7 @@ def lock(suite: SuitePath) -> None:
     misheard run refuses a suite that was edited since; items may be added.
     """
     from misheard.commands.suite_diff import print_changes
+    from misheard.errors import SuiteError
     from misheard.suite.changes import changes_between
     from misheard.suite.lock import make_lock, read_lock, write_lock
     from misheard.suite.sidecars import is_there, sidecars
@@ -18,6 +19,12 @@ def lock(suite: SuitePath) -> None:
     path = sidecars(suite).lock
     made = make_lock(suite)
     if is_there(path):
-        print_changes(changes_between(read_lock(path), made))
+        try:
+            print_changes(changes_between(read_lock(path), made))
+        except SuiteError as error:
+            # After a merge git may have left its marks in it, and this is the command that mends it.
+            if not path.is_file():
+                raise
+            typer.echo(f"{error}\nwhat changed since cannot be told", err=True)
     write_lock(path, made)
     typer.echo(f"{len(made.items)} items locked: {path} ({made.sha256()[:12]})")

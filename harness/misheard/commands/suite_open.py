@@ -26,7 +26,8 @@ def open_holdout(
             raise InputError("--reason: say why the holdout is opened")
         reason = typer.prompt("Why is the holdout opened?", default="", show_default=False)
     opening, sealed = open_it(suite, reason)
+    items = "1 sealed item" if sealed == 1 else f"{sealed} sealed items"
     typer.echo(
-        f"opening {opening.number} by {opening.who} at {opening.at}: {sealed} items for one run\n"
+        f"opening {opening.number} by {opening.who} at {opening.at}: {items}, for one run\n"
         f"run it with: misheard run CONFIG --suite {suite} --holdout"
     )
