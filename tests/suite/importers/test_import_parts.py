@@ -84,6 +84,7 @@ def test_names_that_are_no_ids_become_distinct(names: list[str], data: st.DataOb
         ("a.jsonl", '\ufeff{"audio_filepath": "a"}', "nemo"),
         ("a.json", '{"audio_filepath": "a"}\n', "nemo"),
         ("a.jsonl", '{"path": "a"}\n', "jsonl"),
+        ("manifest", '{"items": []}', "json"),
         ("manifest", '{"path": "a"}\n{"path": "b"}\n', "jsonl"),
         ("a.jsonl", '{"id": "c", "start": 0, "supervisions": []}\n', "lhotse"),
         ("a.parquet", "x", "dataset"),

@@ -82,6 +82,7 @@ def test_a_table_without_rows(source: Path, tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reference"),
     [
+        (",path,text,,\n0,wav/c0.wav,a,,\n", "a"),
         ("file;text\r\nwav/c0.wav;a, b\r\n", "a, b"),
         ("\ufefffile,text\nwav/c0.wav,'a'\n", "'a'"),
         ('file,text\nwav/c0.wav,"a ""b""\nc"\n', 'a "b"\nc'),

@@ -104,10 +104,10 @@ def _file_guesses(path: Path) -> list[Guess]:
     start = peek(path, _PEEK_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     first, _, rest = start.partition(b"\n")
     keys = _keys(first)
-    if keys is not None and (rest.strip() or "items" not in keys or not name.endswith(".json")):
+    if keys is not None and (rest.strip() or "items" not in keys):
         return [_lines_guess(path, keys)]
-    if name.endswith(".json") and start[:1] in (b"{", b"["):
-        return [Guess("json", path, "its name ends in .json")]
+    if keys is not None or (name.endswith(".json") and start[:1] in (b"{", b"[")):
+        return [Guess("json", path, "it is one JSON document")]
     return []
 
 

@@ -111,7 +111,8 @@ def _delimited(path: Path, source: Source, lines: Iterator[tuple[int, list[str]]
     number, header = next(lines, (1, []))
     if not any(header):
         raise source.error("has no header line", number)
-    if len(set(header)) != len(header):
+    names = [name for name in header if name.strip()]
+    if len(set(names)) != len(names):
         raise source.error("a column name stands twice in the header", number)
     records: list[Record] = []
     for line, row in lines:
@@ -120,7 +121,7 @@ def _delimited(path: Path, source: Source, lines: Iterator[tuple[int, list[str]]
             records.append((where, dict(zip(header, row, strict=True))))
         elif any(row):
             records.append((where, f"has {len(row)} fields, but the header has {len(header)}"))
-    return found_in(source.name, records, header, request, path.parent)
+    return found_in(source.name, records, names, request, path.parent)
 
 
 def _json_lines(source: Source) -> Iterator[Record]:
