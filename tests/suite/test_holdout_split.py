@@ -144,6 +144,23 @@ def test_rotation_moves_only_rolling_reserve_and_retired(
         split = rotated.split
 
 
+def test_a_seed_means_the_same_sets_in_every_version() -> None:
+    items = [
+        Item(row["id"], "a.wav", "b", session=row["session"], conditions=row["conditions"])
+        for row in rows_of(30)
+    ]
+    split = split_items(items, AXES | {"noise": ("clean", "5dB")}, Shares(0.07, 0.2, 0.2), 1)
+    sessions = {
+        name: [unit.removeprefix("session:") for unit, record in split.units.items() if record.set is name]
+        for name in (SetName.HOLDOUT, SetName.REGRESSION, SetName.RESERVE)
+    }
+    assert sessions == {
+        SetName.HOLDOUT: ["s07", "s26"],
+        SetName.REGRESSION: ["s02", "s04", "s08", "s09", "s13", "s23"],
+        SetName.RESERVE: ["s03", "s05", "s12", "s16", "s18", "s19"],
+    }
+
+
 def test_each_condition_gets_its_share() -> None:
     items = [
         Item(f"i{n}", "a.wav", "b", session=f"s{n // 2}", conditions={"noise": AXES["noise"][n // 2 % 3]})
