@@ -7,7 +7,7 @@ import typer
 
 
 def mix(
-    suite: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml or items JSON.")],
+    suite: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")],
     destination: Annotated[Path, typer.Argument(metavar="DST", help="Folder of the new suite.")],
     snr: Annotated[
         str, typer.Option(help="Tiers by signal-to-noise ratio in dB; `clean` is the suite's own recordings.")
