@@ -36,8 +36,6 @@ def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml
     )
     if suite.selection is not None and suite.selection.sealed:
         typer.echo(f"{suite.selection.note()}: recordings not checked")
-    if suite.selection is not None and suite.selection.sealed:
-        typer.echo(f"{suite.selection.note()}: recordings not checked")
 
 
 suite_app.command()(show)
