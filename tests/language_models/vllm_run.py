@@ -12,8 +12,8 @@ from pathlib import Path
 
 from misheard.language_models.protocol import ChatRequest, Message, Sampling
 from misheard.language_models.settings import VllmSettings
-from misheard.processes.tree import descendants
 from misheard.language_models.vllm_server import VllmModel
+from misheard.processes.tree import descendants
 
 python, folder, logs, questions = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[5:]
 settings = VllmSettings(model=folder, python=Path(python), max_model_len=512, dtype="float32")
