@@ -7,11 +7,12 @@ import typer
 
 
 def clips(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Directories of runs.")],
     profiles: Annotated[
         list[str] | None,
         typer.Option(
             "--profile",
+            metavar="NAME",
             help="Count words under this profile; may be given again.",
             show_default="exact, plain",
         ),

@@ -19,10 +19,11 @@ def compare(
         typer.Argument(metavar="RUN_B", help="Directories of the runs to judge, each for itself."),
     ],
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", help="Only this metric; give it again for more.")
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="Only this metric; give it again for more."),
     ] = None,
     arm: Annotated[
-        list[str] | None, typer.Option("--arm", help="Only this arm; give it again for more.")
+        list[str] | None, typer.Option("--arm", metavar="ARM", help="Only this arm; give it again for more.")
     ] = None,
     by: Annotated[
         list[str] | None,

@@ -10,7 +10,10 @@ from misheard.commands.report import print_report
 
 def import_outputs(
     outputs: Annotated[
-        Path, typer.Argument(help="JSON Lines: id, transcript, answers, times; see docs/bring-your-own.md.")
+        Path,
+        typer.Argument(
+            metavar="OUTPUTS", help="JSON Lines: id, transcript, answers, times; see docs/bring-your-own.md."
+        ),
     ],
     suite: Annotated[Path, typer.Option(help="Suite that the outputs were made from.")],
     out: Annotated[Path, typer.Option(help="Directory of the run to make.")],

@@ -11,7 +11,7 @@ from misheard.errors import InputError
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="Run config, a YAML file; see configs/.")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Run config, a YAML file; see configs/.")],
     suite: Annotated[Path | None, typer.Option(help="Suite to run over, instead of the config's.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Directory of the run.", show_default="runs/SUITE-TIME")

@@ -21,7 +21,9 @@ suite_app.command()(init)
 
 
 @suite_app.command()
-def validate(path: Annotated[Path, typer.Argument(help="Suite folder, suite.yaml or items JSON.")]) -> None:
+def validate(
+    path: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")],
+) -> None:
     """Check a suite, recordings included, and list every problem at once."""
     from misheard.console import TerminalProgress
     from misheard.suite.manifest import validate_suite

@@ -14,8 +14,12 @@ _MAX_LISTED = 20
 
 
 def import_source(
-    source: Annotated[Path, typer.Argument(help="File or folder of another tool; see docs/importing.md.")],
-    destination: Annotated[Path, typer.Argument(help="Folder of the suite to make; it must be new.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="SRC", help="File or folder of another tool; see docs/importing.md.")
+    ],
+    destination: Annotated[
+        Path, typer.Argument(metavar="DST", help="Folder of the suite to make; it must be new.")
+    ],
     format: Annotated[
         str | None,
         typer.Option(

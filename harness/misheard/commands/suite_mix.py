@@ -15,8 +15,9 @@ def mix(
     noise: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="KIND",
             help="white, pink, hum, babble, a recording, or a folder of recordings; of several, each item "
-            "gets one. Pink where none is named."
+            "gets one. Pink where none is named.",
         ),
     ] = None,
     mic: Annotated[
