@@ -280,3 +280,27 @@ def test_different_items_are_refused_by_name() -> None:
 def test_comparison_does_not_depend_on_what_is_beside_a_metric() -> None:
     a, b = make_table(seed=1), make_table(seed=2)
     assert one(compare_tables(a, b, FAMILIES), "wer") == one(compare_tables(a, b, FAMILIES[:1]), "wer")
+
+
+def repeated(values: Sequence[float], sessions: int) -> CountTable:
+    """Return shares of which every session has the same ones."""
+    numerators = [value for value in values for _ in range(sessions)]
+    names = [f"s{number}" for _ in values for number in range(sessions)]
+    return ratio_table(numerators, [1.0] * len(numerators), names)
+
+
+@pytest.mark.parametrize("sessions", [17, 23, 50, 90])
+@pytest.mark.parametrize("values", [(0.1, 0.2, 0.7), (0.1, 0.2, 0.3, 0.4, 0.5), (1 / 3, 2 / 3, 0.1)])
+def test_what_rounding_alone_makes_of_the_same_shares_is_no_difference(
+    values: tuple[float, ...], sessions: int
+) -> None:
+    a, b = repeated(values, sessions), repeated(values[::-1], sessions)
+    difference = one(compare_tables(a, b, (RATIO,), axes={}), "ratio")
+    assert difference.difference == 0.0
+    assert difference.verdict is Verdict.INCONCLUSIVE
+    assert difference.intervals is not None
+    assert difference.intervals.deciding == Interval(0.0, 0.0)
+    assert difference.intervals.standard_error == 0.0
+    assert difference.smallest_detectable is None
+    assert difference.sign_flip is not None
+    assert difference.sign_flip.p == 1.0

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from misheard.metrics.base import FloatArray, divide
+from misheard.stats.exact import clopper_pearson
 from misheard.stats.resampling import (
     MAX_RESAMPLED,
     Interval,
@@ -209,3 +210,23 @@ def test_very_many_units_are_resampled_in_groups_that_say_the_same() -> None:
     assert found.units == units.size and found.largest_unit_share == 1 / units.size
     (alike,) = draw_samples([(values, everything)], units, 100, group_alike=True)
     assert len(alike.totals) == units.size
+
+
+@pytest.mark.parametrize("share", [1 / 5, 1 / 3, 0.1, 1 / 7, 0.7])
+@pytest.mark.parametrize("units", [6, 11, 12, 23, 90])
+def test_equal_units_have_no_spread_however_their_sums_round(share: float, units: int) -> None:
+    totals = np.stack([np.full(units, share * 7), np.full(units, 7.0)], axis=1)
+    found = estimate_intervals(draw_sample(totals, 1000, seed=1), ratio)
+    assert found.standard_error == 0.0
+    for interval in (found.bootstrap, found.jackknife):
+        assert interval is not None
+        assert interval.low == interval.high
+
+
+@pytest.mark.parametrize("units", [6, 12, 30])
+def test_equal_proportions_have_the_exact_interval_of_the_units(units: int) -> None:
+    # their standard error is 0, and not what the mean of equal values rounds to
+    totals = np.stack([np.full(units, 2.0), np.full(units, 10.0)], axis=1)
+    found = estimate_intervals(draw_sample(totals, 1000, seed=1), ratio, (0, 1))
+    assert found.exact is not None
+    assert (found.exact.low, found.exact.high) == pytest.approx(clopper_pearson(0.2 * units, units), rel=1e-9)

@@ -27,6 +27,7 @@ from misheard.stats.resampling import (
     draw_samples,
     estimate_intervals,
 )
+from misheard.stats.rounding import ROUNDING
 from misheard.stats.slices import unit_numbers
 from misheard.stats.verdict import MIN_UNITS
 
@@ -37,9 +38,6 @@ NOISE = (Arm.TRANSCRIPT, Arm.CONTROL)
 """The arm and its second execution, whose difference is noise."""
 
 _CONTRASTS = (*((golden, arm) for _, golden, arm in STEPS), NOISE)
-
-_ROUNDING = 1e-12
-"""A shortfall of at most this is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +252,10 @@ def _why_no_share(whole: float, sample: Sample | None, intervals: Intervals | No
         return "no_pairs"
     if not math.isfinite(whole):
         return "undefined"
-    if whole <= _ROUNDING:
+    if whole <= ROUNDING:
         return "nothing_lost"
     deciding = intervals.deciding
-    if sample.units < MIN_UNITS or deciding is None or deciding.low <= _ROUNDING:
+    if sample.units < MIN_UNITS or deciding is None or deciding.low <= ROUNDING:
         return "whole_not_shown"
     return None
 
@@ -272,7 +270,7 @@ def _share(sample: Sample | None, amount: Statistic, shortfall: Statistic, reaso
 
     def share(sums: FloatArray) -> FloatArray:
         whole = shortfall(sums)
-        return divide(amount(sums), np.where(whole > _ROUNDING, whole, 0.0))
+        return divide(amount(sums), np.where(whole > ROUNDING, whole, 0.0))
 
     return Share(lost, float(share(sample.sums)), None, estimate_intervals(sample, share))
 

@@ -12,6 +12,7 @@ from misheard.stats.estimates import family_arms, family_failures
 from misheard.stats.multiplicity import benjamini_hochberg, holm
 from misheard.stats.pairing import check_same_items, reorder
 from misheard.stats.resampling import RESAMPLES, SEED
+from misheard.stats.rounding import ROUNDING
 from misheard.stats.selection import Condition, slices_by, where_rows
 from misheard.stats.slices import Slice, items_sha256, slice_items, unit_numbers, used_axes
 
@@ -28,9 +29,6 @@ __all__ = [
     "compare_tables",
     "worst_slices",
 ]
-
-_TIE = 1e-12
-"""Differences at most this far apart are equal: sums of the same fractions may round differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +240,8 @@ def worst_slices(comparison: Comparison) -> tuple[tuple[SliceComparison, Differe
         axes = [cell.axis for cell, _, _ in found]
         rivals = [entry for entry in found if axes.count(entry[0].axis) > 1]
         losses = [loss for _, _, loss in rivals]
-        if losses and max(losses) - min(losses) > _TIE:
-            out.extend((cell, one) for cell, one, loss in rivals if max(losses) - loss <= _TIE)
+        if losses and max(losses) - min(losses) > ROUNDING:
+            out.extend((cell, one) for cell, one, loss in rivals if max(losses) - loss <= ROUNDING)
     return tuple(out)
 
 

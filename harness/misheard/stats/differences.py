@@ -12,6 +12,7 @@ import numpy.typing as npt
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
 from misheard.stats.detectable import smallest_detectable
 from misheard.stats.resampling import Intervals, Sample, Statistic, draw_samples, estimate_intervals
+from misheard.stats.rounding import settle
 from misheard.stats.sign_flip import SignFlip, Swaps, swap_test, swap_units
 from misheard.stats.slices import MIN_ITEMS
 from misheard.stats.verdict import MIN_UNITS, Verdict, decide
@@ -193,7 +194,7 @@ def _difference(
     intervals = None
     if sample is not None:
         a = float(rate.compute(sample.sums[:columns]))
-        b = float(rate.compute(sample.sums[columns:]))
+        b = float(settle(rate.compute(sample.sums[columns:]), a))
         intervals = estimate_intervals(sample, _difference_of(rate, columns))
     error = None if intervals is None else intervals.standard_error
     is_same = a == b and pair.same_on_every_pair(rate, rows)
@@ -222,7 +223,8 @@ def _difference(
 
 def _difference_of(rate: Rate, columns: int) -> Statistic:
     def difference(sums: FloatArray) -> FloatArray:
-        return rate.compute(sums[..., columns:]) - rate.compute(sums[..., :columns])
+        a = rate.compute(sums[..., :columns])
+        return settle(rate.compute(sums[..., columns:]), a) - a
 
     return difference
 

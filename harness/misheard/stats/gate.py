@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-import numpy as np
-
 from misheard.metrics.base import FloatArray
 from misheard.stats.differences import Difference
 from misheard.stats.estimates import Estimate
@@ -247,8 +245,3 @@ def _judge_any(findings: Sequence[Finding]) -> Finding:
         return Finding(Status.PASS, "a_claim_holds")
     nothing_changed = set(statuses) == {Status.FAIL}
     return Finding(Status.FAIL if nothing_changed else Status.INCONCLUSIVE, "no_claim_holds")
-
-
-def missing_times(seconds: FloatArray) -> int:
-    """Return how many of some times are not finite numbers."""
-    return int(np.count_nonzero(~np.isfinite(seconds)))

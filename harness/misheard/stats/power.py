@@ -14,6 +14,7 @@ import numpy.typing as npt
 from misheard.metrics.base import BoolArray, FloatArray
 from misheard.stats.detectable import smallest_detectable
 from misheard.stats.resampling import Statistic, jackknife_error, unit_totals
+from misheard.stats.rounding import settle
 from misheard.stats.slices import MIN_ITEMS
 from misheard.stats.verdict import MIN_UNITS
 
@@ -60,16 +61,12 @@ def measure_spread(
     value = float(statistic(sums))
     if not math.isfinite(value):
         return Spread(n, members.size, None, None, "undefined")
-    error = None if members.size < 2 else jackknife_error(statistic(sums - totals))
+    error = None if members.size < 2 else jackknife_error(settle(statistic(sums - totals), value))
     if members.size < MIN_UNITS:
         return Spread(n, members.size, value, error, f"under_{MIN_UNITS}_units")
     if error is None:
         return Spread(n, members.size, value, None, "undefined_without_one_unit")
-    return Spread(n, members.size, value, error, None if error > _rounding(value) else "no_spread")
-
-
-def _rounding(value: float) -> float:
-    return 1e-12 * max(1.0, abs(value))
+    return Spread(n, members.size, value, error, None if error > 0 else "no_spread")
 
 
 def smallest_effect(spread: Spread, units: int, power: float) -> float | None:

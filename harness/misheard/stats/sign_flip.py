@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.metrics.base import FloatArray
+from misheard.stats.rounding import settle
 
 SAMPLES = 10_000
 MAX_EXACT_UNITS = 14
@@ -95,7 +96,8 @@ def swap_units(a: FloatArray, b: FloatArray, *, seed: int, samples: int = SAMPLE
 
 def swap_test(swaps: Swaps, rate: Callable[[FloatArray], FloatArray]) -> SignFlip | None:
     """Return the test of one rate; see `sign_flip`."""
-    sizes = np.abs(rate(swaps.b) - rate(swaps.a))
+    a = rate(swaps.a)
+    sizes = np.abs(settle(rate(swaps.b), a) - a)
     observed = sizes[0]
     if not np.isfinite(observed):
         return None

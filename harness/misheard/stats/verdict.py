@@ -37,10 +37,11 @@ def decide(
     """Return the verdict on a difference b - a over n pairs.
 
     Under MIN_ITEMS pairs there is none; under MIN_UNITS units it is inconclusive. Otherwise the deciding
-    interval must exclude zero: the bootstrap's and, under MANY_UNITS units, the jackknife's too, on the same side.
-    With an interval of nothing but zero the verdict is `same` where the pairs themselves are `identical`.
-    Changes that cancel within every unit give such an interval too, and stay inconclusive. With a margin, an
-    interval of some width inside ±margin, its ends excluded, is `equivalent` on either side of zero.
+    interval must exclude zero: the bootstrap's and, under MANY_UNITS units, the jackknife's too, on the same
+    side. With an interval of nothing but zero the verdict is `same` where the pairs themselves are
+    `identical`. Changes that cancel within every unit give such an interval too, and stay inconclusive. With
+    a margin, an interval of some width inside ±margin, its ends excluded, is `equivalent` on either side of
+    zero.
     """
     if n < MIN_ITEMS:
         return Verdict.TOO_FEW_ITEMS
