@@ -91,9 +91,8 @@ def test_an_import_compares_with_a_run_of_ones_own(
         "compare", tmp_path / "own", tmp_path / "run", "--json", tmp_path / "c.json", "--resamples", 200
     )
     assert done.returncode == 0, done.stderr
-    wer = next(
-        d for d in json.loads((tmp_path / "c.json").read_bytes())["differences"] if d["metric"] == "wer"
-    )
+    (compared,) = json.loads((tmp_path / "c.json").read_bytes())["comparisons"]
+    wer = next(d for d in compared["differences"] if d["metric"] == "wer")
     assert wer["b"] == pytest.approx(1 / 24)
 
 
@@ -256,16 +255,13 @@ def test_an_imported_run_cannot_be_run(tmp_path: Path, make_suite: MakePath, mak
 def test_without_a_library_that_decodes_there_are_no_fingerprints(
     tmp_path: Path, make_suite: MakePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from misheard.audio import reader
-    from misheard.run.importing import ImportOptions, import_outputs
-
     suite = make_suite()
-    # What an earlier test of this process found out about the library must not answer here.
-    fresh = getattr(reader._forward_sound_file, "__wrapped__")  # noqa: B009
-    monkeypatch.setattr(reader, "_forward_sound_file", fresh)
-    monkeypatch.setitem(sys.modules, "soundfile", None)
-    path = write(tmp_path / "outputs.jsonl", outputs_of(suite))
-    steps: list[int] = []
-    imported = import_outputs(ImportOptions(path, suite, tmp_path / "run"), steps.append)
-    assert imported.without_audio == sum(steps) == 7
-    assert imported.scored.report["arms"]["audio"]["wer"]["n"] == 6
+    # A package of that name that does not import, found before the one that is installed.
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "soundfile.py").write_text("raise ImportError('no libsndfile')\n")
+    monkeypatch.setenv("PYTHONPATH", str(broken))
+    done = import_rows(tmp_path, suite, outputs_of(suite))
+    assert done.returncode == 0, done.stderr
+    assert report(tmp_path / "run")["arms"]["audio"]["wer"]["n"] == 6
+    assert "7 items have no recording that can be decoded here" in done.stdout

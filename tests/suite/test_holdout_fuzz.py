@@ -28,6 +28,10 @@ from misheard.suite.selection import SetName
 from misheard.suite.sidecars import sidecars
 from misheard.suite.splitting import Shares
 
+# A mutation may move a reference into the place of a path, which messages name up to a length. Three edits take
+# out 90 characters at the most, so that the canary behind this never stands within that length.
+PADDING = "say " * 40
+
 CODE = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, Path(misheard.__file__).parents[2])]
 NAMES = ("split.json", "suite.lock", "openings.jsonl", "items.jsonl", "suite.yaml")
 
@@ -58,7 +62,8 @@ def opening_nothing_outside(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_suite(tmp_path_factory.mktemp("pristine") / "suite", rows_of(20, 1))
+    rows = [{**row, "reference": PADDING + row["reference"]} for row in rows_of(20, 1)]
+    root = write_suite(tmp_path_factory.mktemp("pristine") / "suite", rows)
     split_suite(root, Shares(0.05, 0.2, 0.1), 1)
     write_lock(sidecars(root).lock, make_lock(root))
     open_holdout(root, "one")
