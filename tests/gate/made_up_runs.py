@@ -54,6 +54,7 @@ class MadeUpRun:
     status: str = "complete"
     system: str = "a"
     state: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    suite_facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def write(self, path: Path) -> Path:
         """Write the report files and run.json of the run."""
@@ -79,6 +80,7 @@ class MadeUpRun:
             "items": len(suite.items),
             "limit": self.limit,
             "sha256": sha256_json(hashes),
+            **self.suite_facts,
         }
         system = {"recognizer": {"backend": self.system}}
         # without estimates, which take most of the time and which no gate reads

@@ -192,6 +192,9 @@ REFUSALS: dict[str, tuple[MadeUpRun, MadeUpRun | None, tuple[str, ...]]] = {
     "a gate axis dropped": (BETTER, replace(BASE, gate_axes=["noise"]), ("dropped the gate axes noise",)),
     "a declared value dropped": (
         BETTER, replace(BASE, axes=AXES | {"noise": ("clean", "5dB", "15dB")}), ("fewer values", "noise")),
+    "another set of a split suite": (
+        replace(BETTER, suite_facts={"subset": "open"}), replace(BASE, suite_facts={"subset": "regression"}),
+        ("the baseline ran over the set regression, the candidate over the set open",)),
     "another judge": (
         replace(BETTER, state={"judge": {"model": "a"}}), replace(BASE, state={"judge": {"model": "b"}}),
         ("the judge changed: run.json, judge",)),
@@ -208,6 +211,13 @@ def test_runs_that_do_not_belong_together_are_refused_by_name(tmp_path: Path, na
     text = "\n".join(verdict.refusals)
     for word in words:
         assert word in text
+
+
+def test_the_lock_of_the_suite_stands_in_the_verdict(tmp_path: Path) -> None:
+    locked = replace(BETTER, suite_facts={"lock": {"sha256": "ab" * 32, "matches": True}})
+    for name, candidate, expected in (("locked", locked, "ab" * 32), ("open", BETTER, None)):
+        (tmp_path / name).mkdir()
+        assert judge(tmp_path / name, IMPROVE, candidate, BASE).suite_lock == expected
 
 
 def test_a_run_is_no_baseline_of_itself_nor_is_its_copy(tmp_path: Path) -> None:

@@ -31,6 +31,11 @@ class RunFacts:
         found: dict[str, Any] = self.run.report["suite"]
         return found
 
+    @property
+    def suite_lock(self) -> str | None:
+        """The sha256 of the lock that its suite agreed with; None for a suite without one."""
+        return str(self.suite["lock"]["sha256"]) if "lock" in self.suite else None
+
 
 def read_facts(finished: FinishedRun) -> RunFacts:
     """Return a finished run with its run.json. Raises IncompleteRunError where that cannot be read."""
@@ -58,6 +63,7 @@ def differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:
         names = (repr(facts.suite.get("name")) for facts in (baseline, candidate))
         return ["the baseline ran over another suite: {}, not {}".format(*names)]
     return [
+        *_subset_differences(candidate, baseline),
         *_item_differences(candidate, baseline),
         *_header_differences(candidate, baseline),
         *_scorer_differences(candidate, baseline),
@@ -72,6 +78,15 @@ def _is_same_run(candidate: RunFacts, baseline: RunFacts) -> bool:
     return all(
         sha256_file(paths[0] / name) == sha256_file(paths[1] / name) for name in ("run.json", "items.parquet")
     )
+
+
+def _subset_differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:
+    """Return whether the runs are over different sets of a split suite: those are no additions."""
+    new, old = (facts.suite.get("subset") for facts in (candidate, baseline))
+    if new == old:
+        return []
+    names = ("the whole suite" if name is None else f"the set {name}" for name in (old, new))
+    return ["the baseline ran over {}, the candidate over {}; run both over the same".format(*names)]
 
 
 def _item_differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:

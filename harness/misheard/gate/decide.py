@@ -51,7 +51,7 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
             candidate = read_facts(read_finished_run(run))
             problems = unfit(candidate)
             claims = () if problems else resolve_gate(path, file.gate, candidate.run)
-            verdict = replace(verdict, suite=_suite_name(candidate))
+            verdict = replace(verdict, suite=_suite_name(candidate), suite_lock=candidate.suite_lock)
     except GateError:
         raise
     except _REFUSED as error:

@@ -19,6 +19,7 @@ def verdict_document(verdict: GateVerdict) -> dict[str, Any]:
         "summary": summary(verdict),
         "gate": {"name": verdict.gate, "sha256": verdict.gate_sha256},
         "suite": verdict.suite,
+        "suite_lock": verdict.suite_lock,
         "candidate": verdict.candidate,
         "baseline": verdict.baseline,
         "refusals": list(verdict.refusals),

@@ -87,6 +87,7 @@ class GateVerdict:
         gate_sha256: fingerprint of its content.
         candidate, baseline: names of the run directories; None without a baseline.
         suite: name and version of the candidate's suite; None where it could not be read.
+        suite_lock: sha256 of the lock that the suite agreed with when the candidate ran; None without one.
         refusals: why nothing was checked; empty where something was.
         checks: every check, in the order of the gate file.
         notes: what a reader should know besides.
@@ -101,6 +102,7 @@ class GateVerdict:
     refusals: tuple[str, ...]
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    suite_lock: str | None = None
 
     @property
     def exit_code(self) -> int:
