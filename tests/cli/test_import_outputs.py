@@ -211,6 +211,34 @@ def test_every_problem_is_listed(tmp_path: Path, make_suite: MakePath) -> None:
     assert "2 problems" in done.stderr
 
 
+def test_problems_of_lines_and_of_what_is_not_there_stand_in_one_list(
+    tmp_path: Path, make_suite: MakePath
+) -> None:
+    rows = outputs_of(suite := make_suite())
+    absent, broken, unanswered = rows.pop(), rows[1], rows[2]
+    broken["llm_seconds"] = "canary"
+    del unanswered["control_answer"]
+    done = import_rows(tmp_path, suite, [*rows, rows[0]])
+    assert done.returncode == 2
+    for problem in (
+        "4 problems",
+        f"({broken['id']}): llm_seconds is no number of seconds",
+        f"outputs.jsonl:{len(rows) + 1}: id {rows[0]['id']} comes a second time",
+        f"1 items of the suite have no line: {absent['id']};",
+        f"1 questions have no control_answer, and others have: {unanswered['id']};",
+    ):
+        assert problem in done.stderr
+    assert "canary" not in done.stderr
+
+
+def test_an_item_whose_line_is_wrong_is_not_called_missing(tmp_path: Path, make_suite: MakePath) -> None:
+    rows = outputs_of(suite := make_suite())
+    rows[0]["recognize_seconds"] = -1
+    done = import_rows(tmp_path, suite, rows)
+    assert "recognize_seconds is no number of seconds" in done.stderr
+    assert "have no" not in done.stderr
+
+
 def test_a_control_needs_a_transcript_arm(tmp_path: Path, make_suite: MakePath) -> None:
     suite = make_suite()
     rows = outputs_of(suite)

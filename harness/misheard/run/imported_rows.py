@@ -65,25 +65,38 @@ def read_imported(
     source = Source(str(path), read_text(str(path)))
     problems = Problems()
     known = {item.id: item for item in items}
-    found: dict[str, ImportedOutput] = {}
+    lines: dict[str, _Line] = {}
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
-            _add(found, line, f"{path.name}:{number}", known, outside, problems)
-    arms = tuple(arm for arm in ANSWER_FIELDS if any(arm in output.answers for output in found.values()))
+            _add(lines, line, f"{path.name}:{number}", known, outside, problems)
+    arms = tuple(arm for arm in ANSWER_FIELDS if any(arm in line.answered for line in lines.values()))
     if Arm.CONTROL in arms and Arm.TRANSCRIPT not in arms:
         problems.add(path.name, "control_answer repeats transcript_arm_answer, which no line has")
-    if missing == "error" and not problems:
-        _check_complete(path.name, found, items, arms, problems)
+    if missing == "error":
+        _check_complete(path.name, lines, items, arms, problems)
     if problems:
         raise problems.error(str(path))
-    return [found.get(item.id, NO_OUTPUT) for item in items], arms if Arm.AUDIO in arms else (
-        Arm.AUDIO,
-        *arms,
-    )
+    outputs = [lines[item.id].output or NO_OUTPUT if item.id in lines else NO_OUTPUT for item in items]
+    return outputs, arms if Arm.AUDIO in arms else (Arm.AUDIO, *arms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The first line of an item.
+
+    Attributes:
+        answered: the arms that it has an answer for, right or wrong.
+        failed: whether it says that recognition or the answer to it failed.
+        output: None where something in the line is wrong: the item has a line all the same.
+    """
+
+    answered: frozenset[Arm]
+    failed: bool
+    output: ImportedOutput | None
 
 
 def _add(
-    found: dict[str, ImportedOutput],
+    lines: dict[str, _Line],
     line: str,
     where: str,
     known: dict[str, Item],
@@ -105,10 +118,12 @@ def _add(
         )
     elif identifier not in known:
         problems.add(where, f"id {shown(identifier)} is not in the suite")
-    elif identifier in found:
+    elif identifier in lines:
         problems.add(where, f"id {identifier} comes a second time")
-    elif (output := _output(row, f"{where} ({identifier})", known[identifier], problems)) is not None:
-        found[identifier] = output
+    else:
+        output = _output(row, f"{where} ({identifier})", known[identifier], problems)
+        answered = frozenset(arm for arm, name in ANSWER_FIELDS.items() if row.get(name) is not None)
+        lines[identifier] = _Line(answered, row.get("error") is not None, output)
 
 
 def _output(row: dict[str, Any], where: str, item: Item, problems: Problems) -> ImportedOutput | None:
@@ -151,12 +166,12 @@ def _failure(error: str, has_transcript: bool) -> FailureKind:
 
 def _check_complete(
     name: str,
-    found: dict[str, ImportedOutput],
+    lines: Mapping[str, _Line],
     items: Sequence[Item],
     arms: Sequence[Arm],
     problems: Problems,
 ) -> None:
-    absent = [item.id for item in items if item.id not in found]
+    absent = [item.id for item in items if item.id not in lines]
     if absent:
         hint = "--missing fail counts them as failed"
         problems.add(name, f"{len(absent)} items of the suite have no line: {named(absent)}; {hint}")
@@ -164,10 +179,10 @@ def _check_complete(
         without = [
             item.id
             for item in items
-            if item.id in found
+            if item.id in lines
             and item.reference_answer is not None
-            and arm not in found[item.id].answers
-            and not (arm is Arm.AUDIO and found[item.id].failure is not None)
+            and arm not in lines[item.id].answered
+            and not (arm is Arm.AUDIO and lines[item.id].failed)
         ]
         if without:
             hint = f"{len(without)} questions have no {ANSWER_FIELDS[arm]}, and others have: {named(without)}"
