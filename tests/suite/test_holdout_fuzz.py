@@ -28,8 +28,8 @@ from misheard.suite.selection import SetName
 from misheard.suite.sidecars import sidecars
 from misheard.suite.splitting import Shares
 
-# A mutation may move a reference into the place of a path, which messages name up to a length. Three edits take
-# out 90 characters at the most, so that the canary behind this never stands within that length.
+# A mutation may move a reference into the place of a path, which messages name up to a length. Three edits
+# take out 90 characters at the most, so that the canary behind this never stands within that length.
 PADDING = "say " * 40
 
 CODE = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, Path(misheard.__file__).parents[2])]

@@ -89,6 +89,20 @@ def test_a_suite_that_changed_since_its_opening_is_refused(divided: Path) -> Non
         load_holdout(divided, "run")
 
 
+def test_an_opening_of_a_suite_that_changed_is_not_in_the_way(divided: Path) -> None:
+    open_holdout(divided, "one")
+    rows = read_rows(divided)
+    write_suite(divided, [{**rows[0], "reference": "another"}, *rows[1:]])
+    with pytest.raises(NotComparableError, match="or open it again: misheard suite open"):
+        load_holdout(divided, "run")
+    assert open_holdout(divided, "two")[0].number == 2
+    use_opening(divided, "run")
+    assert len(load_holdout(divided, "run").items) == 4
+    write_suite(divided, rows)
+    with pytest.raises(InputError, match="is for one run"):
+        use_opening(divided, "other")
+
+
 def test_a_suite_that_is_not_as_its_lock_says_is_not_opened(divided: Path) -> None:
     write_lock(sidecars(divided).lock, make_lock(divided))
     rows = read_rows(divided)

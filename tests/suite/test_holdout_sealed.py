@@ -124,6 +124,32 @@ def test_derived_suites_hold_nothing_sealed(sealed_suite: Path, tmp_path: Path) 
     assert CANARY not in text and not any(item in text for item in sealed_ids(sealed_suite))
 
 
+def test_other_names_of_a_split_suite_do_not_unseal_it(sealed_suite: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "items.jsonl").symlink_to(sealed_suite / "items.jsonl")
+    for source in (other / "items.jsonl", other):
+        done = misheard("suite", "import", source, tmp_path / "new", "--audio-root", sealed_suite)
+        assert done.returncode == 2 and "an import would unseal its holdout" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_link_to_a_single_file_has_its_split(sealed_suite: Path) -> None:
+    rows = [
+        {"id": row["id"], "wav": row["audio"], "reference": row["reference"]}
+        for row in read_rows(sealed_suite)
+    ]
+    single = sealed_suite / "v2.json"
+    single.write_text(json.dumps({"items": rows}))
+    assert misheard("suite", "split", single).returncode == 0
+    (sealed_suite / "latest.json").symlink_to("v2.json")
+    done = misheard("suite", "lock", sealed_suite / "latest.json")
+    assert done.returncode == 0 and (sealed_suite / "v2.lock").exists()
+    assert not (sealed_suite / "latest.split.json").exists()
+    done = misheard("suite", "split", sealed_suite / "latest.json")
+    assert done.returncode == 2 and "split already" in done.stderr
+
+
 def test_a_run_over_the_holdout_uses_its_opening_up(
     sealed_suite: Path, make_config: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -145,6 +171,8 @@ def test_a_run_over_the_holdout_uses_its_opening_up(
     assert set(failed) == set(sealed)
     assert run["holdout_run"] in (suite / "openings.jsonl").read_text()
     assert misheard("run", config, "--suite", suite, "--out", out, "--holdout", "--resume").returncode == 1
+    done = misheard("run", config, "--suite", suite, "--out", out, "--resume")
+    assert done.returncode == 4 and "the run is over another part of the suite; say --holdout" in done.stderr
     assert misheard("score", out).returncode in (0, 1)
     done = misheard("run", config, "--suite", suite, "--out", tmp_path / "second", "--holdout")
     assert done.returncode == 2 and "opening 1 was used by a run" in done.stderr

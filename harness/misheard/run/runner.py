@@ -110,6 +110,7 @@ def _begin(
         return state
     before = directory.read_run()
     _check_same(directory, before, state)
+    _check_subset(directory, before["suite"].get("subset"), facts.get("subset"))
     _check_suite(directory, suite)
     return {**before, "config": state["config"], "arms": state["arms"], "status": "running"}
 
@@ -150,6 +151,16 @@ def _changed(before: Any, now: Any, name: str) -> list[str]:
         for key in sorted({*before, *now})
         for inner in _changed(before.get(key), now.get(key), f"{name}.{key}")
     ]
+
+
+def _check_subset(directory: RunDirectory, before: str | None, now: str | None) -> None:
+    if before == now or before is None or now is None:
+        return
+    option = {"open": "", "holdout": "--holdout"}.get(before, f"--subset {before}")
+    advice = f"say {option}" if option else "leave --subset and --holdout out"
+    raise NotComparableError(
+        f"--resume {directory.root}: the run is over another part of the suite; {advice}"
+    )
 
 
 def _check_suite(directory: RunDirectory, suite: Suite) -> None:

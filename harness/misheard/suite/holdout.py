@@ -30,20 +30,22 @@ _MOST_REPORTED = 20
 def open_holdout(path: Path, reason: str) -> tuple[Opening, int]:
     """Open the holdout of a suite for one run. Returns the opening, and how many items are sealed.
 
-    Raises InputError where the reason says nothing, the suite has no holdout or an opening is not used yet,
-    SuiteError where the suite cannot be used, NotComparableError where it is not as its lock says.
+    Raises InputError where the reason says nothing, the suite has no holdout or an opening of it is not used
+    yet, SuiteError where the suite cannot be used, NotComparableError where it is not as its lock says.
     """
     reason = checked_reason(reason)
     sealed = _sealed(load_suite(path, subset="unsealed"), path)
     check_lock(path)
+    suite = make_lock(path).content_sha256()
 
     def unused(before: Sequence[Opening]) -> None:
-        if before and before[-1].run is None:
+        # One of a suite that has changed since lets nothing run, and must not be in the way for good.
+        if before and before[-1].run is None and before[-1].suite == suite:
             raise InputError(
                 f"{path}: opening {before[-1].number} is not used yet; run with misheard run … --holdout"
             )
 
-    opening = append_opening(sidecars(path).openings, reason, make_lock(path).content_sha256(), unused)
+    opening = append_opening(sidecars(path).openings, reason, suite, unused)
     return opening, sealed
 
 
@@ -56,7 +58,8 @@ def load_holdout(path: Path, run: str | None, require_audio: bool = True) -> Sui
     opening = _usable(path, openings_of(read_openings(sidecars(path).openings)), run)
     if opening.suite != make_lock(path, require_audio).content_sha256():
         raise NotComparableError(
-            f"{path}: the suite changed since opening {opening.number}; put it back as it was"
+            f"{path}: the suite changed since opening {opening.number}; put it back as it was, "
+            f"or open it again: misheard suite open {path} --reason WHY"
         )
     return load_sealed(path, require_audio)
 
@@ -93,7 +96,9 @@ def _usable(path: Path, openings: Sequence[Opening], run: str | None) -> Opening
             return opening
     if openings and openings[-1].run is None:
         return openings[-1]
-    used = f": opening {openings[-1].number} was used by a run, and is for one run" if openings else ""
+    used = ""
+    if openings:
+        used = f": opening {openings[-1].number} was used by a run, and is for one run (--resume finishes it)"
     raise InputError(
         f"{path}: the holdout is sealed{used}; open it first: misheard suite open {path} --reason WHY"
     )

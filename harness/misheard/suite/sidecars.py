@@ -19,9 +19,11 @@ class Sidecars:
 def sidecars(path: Path) -> Sidecars:
     """Return the files beside the suite at `path`: its folder, its `suite.yaml` or a single JSON file.
 
-    A folder holds one canonical suite; single files lie side by side, so theirs carry the file's name.
+    A folder holds one canonical suite; single files lie side by side, so theirs carry the file's name. A link
+    to a single file has those of the file: another name for a suite does not unseal it.
     """
     if path.suffix.lower() == ".json" and not path.is_dir():
+        path = Path(os.path.realpath(path))
         return Sidecars(
             path.with_name(f"{path.stem}.split.json"),
             path.with_name(f"{path.stem}.lock"),
@@ -32,13 +34,17 @@ def sidecars(path: Path) -> Sidecars:
 
 
 def refuse_divided(source: Path) -> None:
-    """Raise InputError where a source is the manifest of a split suite: sealed items would be copied."""
-    split = sidecars(source).split
-    if is_there(split):
-        raise InputError(
-            f"{source}: is split ({split.name}), and an import would unseal its holdout; use it as it is, or "
-            "derive from it with misheard suite mix"
-        )
+    """Raise InputError where a source is, or links to, the manifest of a split suite.
+
+    An import would copy sealed items.
+    """
+    for place in (source, Path(os.path.realpath(source))):
+        split = sidecars(place).split
+        if is_there(split):
+            raise InputError(
+                f"{source}: is split ({split.name}), and an import would unseal its holdout; use it as it is, "
+                "or derive from it with misheard suite mix"
+            )
 
 
 def is_there(path: Path) -> bool:

@@ -1,10 +1,13 @@
 """Writing suites in the canonical form, into folders that appear whole or not at all."""
 
+import fcntl
 import json
+import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +41,8 @@ def items_jsonl(items: Iterable[Item]) -> str:
 def new_folder(destination: Path) -> Iterator[Path]:
     """Give a folder that becomes `destination` at the end, and vanishes where that is not reached.
 
-    Raises InputError where the destination is something else than an empty folder.
+    What a process that was killed left behind vanishes when the next one makes the same folder. Raises
+    InputError where the destination is something else than an empty folder.
     """
     if destination.is_symlink() or destination.exists():
         if destination.is_symlink() or not destination.is_dir():
@@ -47,14 +51,67 @@ def new_folder(destination: Path) -> Iterator[Path]:
             raise InputError(f"{destination}: the folder is not empty; name a new one")
     whole = destination.resolve()
     whole.parent.mkdir(parents=True, exist_ok=True)
-    temporary = whole.with_name(f".{whole.name[:100]}.{secrets.token_hex(4)}")
-    temporary.mkdir()
+    prefix = f".{whole.name[:100]}."
+    _remove_abandoned(whole.parent, prefix)
+    temporary, held = _held_folder(whole.parent, prefix)
     try:
         yield temporary
         temporary.replace(whole)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+    finally:
+        os.close(held)
+
+
+def _held_folder(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Return a new folder and a descriptor that holds it: nobody takes it for one that was left behind."""
+    while True:
+        folder = parent / f"{prefix}{secrets.token_hex(4)}"
+        folder.mkdir()
+        try:
+            held = _open_folder(folder)
+        except FileNotFoundError:
+            continue
+        try:
+            mine = _hold(held, folder)
+        except OSError:
+            # A file system without locks, where nobody can hold what was left behind, and so removes nothing.
+            mine = True
+        if mine:
+            return folder, held
+        os.close(held)
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    with suppress(OSError):
+        names = [path for path in parent.iterdir() if path.name.startswith(prefix)]
+        for folder in names:
+            if re.fullmatch("[0-9a-f]{8}", folder.name.removeprefix(prefix)):
+                _remove_if_abandoned(folder)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    with suppress(OSError):
+        held = _open_folder(folder)
+        try:
+            if _hold(held, folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(held)
+
+
+def _open_folder(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _hold(held: int, folder: Path) -> bool:
+    """Lock an open folder; False where another process has it or has removed it. Raises OSError."""
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(held), folder.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 class _PlainDumper(yaml.SafeDumper):

@@ -147,6 +147,8 @@ def test_nemo_offsets_are_cut_without_loss(source: Path, tmp_path: Path) -> None
         ({"text": ["a"]}, "the reference is a list"),
         ({"text": 3}, "the reference is no text"),
         ({"text": "a " * 2001}, "the reference has 2001 words, more than 2000"),
+        ({"text": "a" * 80_001}, "the reference has 80001 characters, more than 80000"),
+        ({"reference_answer": "a" * 80_001}, "the reference_answer has 80001 characters, more than 80000"),
         ({"text": "\ud800"}, "half of a surrogate pair"),
         ({"audio_filepath": None}, "there is no recording"),
         ({"audio_filepath": "wav/none.wav"}, "'wav/none.wav' there is no such file"),

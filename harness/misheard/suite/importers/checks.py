@@ -13,6 +13,9 @@ from misheard.suite.problems import shown
 from misheard.text.annotations import has_annotations, with_annotations
 
 _MAX_LABEL = 80
+_MAX_CHARACTERS = 80_000
+"""Of a reference or an answer: both fit into a line of items.jsonl, however they are escaped."""
+
 _DIGEST_DIGITS = 32
 _NO_TEXT = "holds half of a surrogate pair, which is no character"
 
@@ -86,8 +89,8 @@ class RowChecker:
         if row.wrong is not None:
             return None, [row.wrong]
         reasons = [*self._id_problems(row), *self._reference_problems(text)]
-        if row.answer is not None and not _is_text(row.answer):
-            reasons.append(f"the reference_answer {_NO_TEXT}")
+        if row.answer is not None:
+            reasons += _text_problems("the reference_answer", row.answer)
         path = None
         if row.audio is None:
             reasons.append("there is no recording")
@@ -119,7 +122,7 @@ class RowChecker:
             return ["the reference is empty"]
         if words > MAX_REFERENCE_WORDS:
             return [f"the reference has {words} words, more than {MAX_REFERENCE_WORDS}; split the recording"]
-        return [] if _is_text(text) else [f"the reference {_NO_TEXT}"]
+        return _text_problems("the reference", text)
 
     def _session(self, name: str | None) -> str | None:
         """Return a session's name, or part of its sha256 where it is no label (Common Voice's client_id)."""
@@ -130,6 +133,12 @@ class RowChecker:
         short = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
         self.renamed_sessions.add(short)
         return short
+
+
+def _text_problems(name: str, value: str) -> list[str]:
+    if len(value) > _MAX_CHARACTERS:
+        return [f"{name} has {len(value)} characters, more than {_MAX_CHARACTERS}"]
+    return [] if _is_text(value) else [f"{name} {_NO_TEXT}"]
 
 
 def _is_label(value: str) -> bool:

@@ -224,7 +224,9 @@ def _notes(
         notes.append(f"{renamed} ids had to change; {IDS_NAME} says which is which")
     if checker.renamed_sessions:
         count = len(checker.renamed_sessions)
-        notes.append(f"{count} sessions had names over 80 characters and are called by their sha256")
+        notes.append(
+            f"{count} sessions had names that are not one line of at most 80 characters, and are called by their sha256"
+        )
     annotated = sum(has_annotations(item.reference) for item in suite.items)
     if annotated:
         notes.append(
