@@ -42,8 +42,8 @@ def refuse_divided(source: Path) -> None:
         split = sidecars(place).split
         if is_there(split):
             raise InputError(
-                f"{source}: is split ({split.name}), and an import would unseal its holdout; use it as it is, "
-                "or derive from it with misheard suite mix"
+                f"{source}: is split ({split.name}), and an import would unseal its holdout; use it as it "
+                "is, or derive from it with misheard suite mix"
             )
 
 

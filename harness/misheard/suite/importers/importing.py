@@ -225,7 +225,8 @@ def _notes(
     if checker.renamed_sessions:
         count = len(checker.renamed_sessions)
         notes.append(
-            f"{count} sessions had names that are not one line of at most 80 characters, and are called by their sha256"
+            f"{count} sessions had names that are not one line of at most 80 characters, and are called by "
+            "their sha256"
         )
     annotated = sum(has_annotations(item.reference) for item in suite.items)
     if annotated:
