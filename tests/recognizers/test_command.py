@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from misheard.canonical import sha256_file
 from misheard.errors import BackendError
 from misheard.failures import FailureKind
-from misheard.recognizers.command import CommandRecognizer
+from misheard.recognizers.command import CommandRecognizer, content_sha256
 from misheard.recognizers.protocol import AudioWindow, WindowFailed, WindowTranscript
 from misheard.recognizers.settings import CommandSettings
 
@@ -238,11 +239,47 @@ def test_the_fingerprint_names_contents_and_no_folders(tmp_path: Path, pids: Pat
 
     base = fingerprint()
     assert str(tmp_path) not in json.dumps({**base, "arguments": base["arguments"][:2]})
-    assert base["files_sha256"].keys() == {"stand_in_command.py"}
+    assert base["files_sha256"] == [sha256_file(STAND_IN)]
     (tmp_path / "weights" / "model.bin").write_bytes(b"two")
     version = ("/bin/echo", "2.0")
     others = [fingerprint(), fingerprint(version_command=version), fingerprint(env={"A": "1"})]
     assert len({json.dumps(one) for one in (base, *others)}) == 4
+
+
+def test_the_fingerprint_sees_every_file_among_the_arguments_and_no_secret(
+    tmp_path: Path, pids: Path
+) -> None:
+    files = [tmp_path / folder / "hear.conf" for folder in "ab"]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("same")
+
+    def fingerprint(key: str) -> str:
+        made = recognizer("x", pids, *map(str, files), f"--api-key={key}", "--token", key, "{wav}")
+        made.load()
+        made.close()
+        return json.dumps(made.fingerprint())
+
+    before = fingerprint("canary")
+    assert "canary" not in before
+    assert fingerprint("canary") == before != fingerprint("other")
+    for file in files:
+        file.write_text("edited")
+        assert fingerprint("canary") != before
+        file.write_text("same")
+
+
+def test_a_folder_that_is_no_model_is_refused_before_it_is_read_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("misheard.recognizers.command._MOST_MODEL_FILES", 3)
+    read: list[Path] = []
+    monkeypatch.setattr("misheard.recognizers.command.sha256_file", read.append)
+    for name in "abcdefgh":
+        (tmp_path / name).touch()
+    with pytest.raises(BackendError, match="more than 3 files"):
+        content_sha256(tmp_path)
+    assert read == []
 
 
 @pytest.mark.parametrize("version", [("/bin/false",), ("/no/such",)])

@@ -54,7 +54,12 @@ def test_doubled_braces_give_any_text_back(text: str) -> None:
         ({"command": ["p", "{{wav}}"]}, r"no argument holds \{wav\}"),
         ({"command": ["p", "{wav}", "{model}"]}, "need each other"),
         ({"command": ["p", "{wav}"], "model": "tiny"}, "need each other"),
-        ({"command": ["p", "{wav}", "{model}"], "model": "--output=/etc/passwd"}, "pattern"),
+        ({"command": ["p", "{wav}", "{model}"], "model": "--output=/etc/passwd"}, "begin with -"),
+        ({"command": ["p", "{wav}", "{model}"], "model": "a\0b"}, "NUL"),
+        ({"command": ["p", "{wav}"], "env": {"A=B": "x"}}, "without ="),
+        ({"command": ["p", "{wav}"], "env": {"": "x"}}, "has a name"),
+        ({"command": ["p", "{wav}"], "env": {"A\0": "x"}}, "NUL"),
+        ({"command": ["p", "{wav}"], "env": {"A": "x\0"}}, "NUL"),
         ({"command": ["p", "{wav}"], "unknown_language": "-x"}, "pattern"),
         ({"command": ["p", "{wav}\0"]}, "NUL"),
         ({"command": ["p", "{wav}", *["x"] * 300]}, "more than 256"),
@@ -117,3 +122,6 @@ def test_paths_start_from_the_config_and_links_are_kept(
     ):
         with pytest.raises(InputError, match="nothing"):
             resolved(*command, model=model)
+    for command in (("./bin", "{wav}"), ("hear", "{wav}", "./bin")):
+        with pytest.raises(InputError, match="is a folder"):
+            resolved(*command)

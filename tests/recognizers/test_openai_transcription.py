@@ -231,6 +231,56 @@ def test_a_server_that_does_not_transcribe_is_found_before_the_run() -> None:
         made.warm_up()
 
 
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (replies(401), "HTTP status 401; check the key in STT_KEY"),
+        (replies(200, b"<html>canary</html>"), "no JSON; is this a transcription endpoint"),
+        (replies(200, b'{"error": "canary"}'), "has no text; is this a transcription endpoint"),
+        (hangs, "no full reply in time; raise timeout_seconds"),
+    ],
+)
+def test_a_first_reply_that_is_no_transcript_ends_the_run(
+    reply: Behaviour, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STT_KEY", "sk-canary")
+    options = {"api_key_env": "STT_KEY", "timeout_seconds": 1, "max_attempts": 1}
+    with (
+        serving(script=[reply]) as server,
+        recognizer(server, **options) as made,
+        pytest.raises(BackendError) as raised,
+    ):
+        made.warm_up()
+    assert words in str(raised.value) and "canary" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-canary\nX-Other: y", "sk-canary and more", "sk-canary\u00e9", "\u201csk-canary"]
+)
+def test_a_key_that_cannot_be_sent_is_said_without_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STT_KEY", key)
+    with (
+        serving() as server,
+        pytest.raises(BackendError) as raised,
+        recognizer(server, api_key_env="STT_KEY"),
+    ):
+        pass
+    assert "recognizer.api_key_env: STT_KEY" in str(raised.value) and "canary" not in str(raised.value)
+    assert server.headers == []
+
+
+@pytest.mark.parametrize("proxy", ["canary9://proxy.invalid", "http://canary:canary@[::1"])
+def test_a_proxy_that_cannot_be_used_is_said_without_it(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, proxy)
+    settings = TranscriptionServerSettings(base_url="http://server.invalid/v1", model="whisper")
+    made = TranscriptionServer(settings)
+    with pytest.raises(BackendError) as raised:
+        made.load()
+    made.close()
+    assert "proxy" in str(raised.value) and "canary" not in str(raised.value)
+
+
 def test_the_key_goes_to_the_server_and_nowhere_else(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -280,7 +330,21 @@ def test_a_reply_of_anything_else_is_invalid() -> None:
 
 
 @pytest.mark.parametrize(
-    "base_url", ["ftp://x/v1", "x", "http://user:secret@x/v1", "http://x/v1?key=secret", "http://x/v1#a"]
+    "base_url",
+    [
+        "ftp://x/v1",
+        "x",
+        "http://user:secret@x/v1",
+        "http://x/v1?key=secret",
+        "http://x/v1#a",
+        "http:///v1",
+        "http://[::1/v1",
+        "http://x:99999/v1",
+        "http://x:port/v1",
+        "http://x\n/v1",
+        "http://a b/v1",
+        "http://x\0/v1",
+    ],
 )
 def test_a_base_url_is_plain(base_url: str) -> None:
     with pytest.raises(ValidationError):

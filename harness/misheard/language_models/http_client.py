@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from misheard.errors import BackendError
+
 LARGEST_REPLY_BYTES = 16 * 2**20
 """Most bytes read of one reply; ten thousand streamed tokens are under 4 MiB."""
 
@@ -21,18 +23,27 @@ def make_http_client(*, trust_env: bool, connections: int, seconds: float, socke
     `trust_env` lets proxies named in the environment apply; with `socket` every request goes to that Unix
     socket. Redirects are not followed: they would carry the prompts to a server that nobody named. Replies
     are asked for uncompressed, so that their size on the wire is their size in memory.
+
+    Raises BackendError for a proxy that cannot be used.
     """
     http = _http_library()
     limits = http.Limits(max_connections=connections, max_keepalive_connections=connections)
-    return http.AsyncClient(
-        transport=None if socket is None else http.AsyncHTTPTransport(uds=str(socket), limits=limits),
-        limits=limits,
-        timeout=http.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS), pool=None),
-        follow_redirects=False,
-        trust_env=trust_env,
-        headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [_make_bound(http)]},
-    )
+    try:
+        return http.AsyncClient(
+            transport=None if socket is None else http.AsyncHTTPTransport(uds=str(socket), limits=limits),
+            limits=limits,
+            timeout=http.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS), pool=None),
+            follow_redirects=False,
+            trust_env=trust_env,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [_make_bound(http)]},
+        )
+    except (ValueError, ImportError, http.InvalidURL) as error:
+        # The error may quote the proxy's password.
+        raise BackendError(
+            f"a proxy that the environment names cannot be used ({type(error).__name__}); set HTTP_PROXY, "
+            "HTTPS_PROXY and ALL_PROXY to http:// URLs, or unset them"
+        ) from None
 
 
 def _http_library() -> Any:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind
 from misheard.language_models.answers import FINISH_REASONS, grade_text
+from misheard.language_models.api_key import read_api_key
 from misheard.language_models.chat_stream import StreamedReply
 from misheard.language_models.event_loop import EventLoopThread
 from misheard.language_models.http_client import make_http_client
@@ -83,7 +83,7 @@ class OpenAiModel:
         """Make the client; sends nothing. Raises BackendError for a missing library or key."""
         if self._client is not None:
             return
-        key = self._api_key()
+        key = read_api_key("language_model", self._settings.api_key_env)
         try:
             import openai
         except ImportError as error:
@@ -287,15 +287,6 @@ class OpenAiModel:
             return None
         detail = f"{prompt} prompt tokens and max_tokens {sampling.max_tokens} exceed the context of {limit}"
         return AttemptFailed(FailureKind.PROMPT_TOO_LONG, detail, attempts=attempts)
-
-    def _api_key(self) -> str:
-        name = self._settings.api_key_env
-        if name is None:
-            return "none"
-        key = os.environ.get(name, "").strip()
-        if not key:
-            raise BackendError(f"language_model.api_key_env: the environment variable {name} is not set")
-        return key
 
     def _where(self) -> str:
         return "the server" if self._socket else f"the server at {self._settings.base_url}"

@@ -62,6 +62,12 @@ class ServerSettings(_Settings):
         parts = urlsplit(value)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
+        if any(char.isspace() or not char.isprintable() for char in value):
+            raise ValueError("must hold no spaces, line breaks or control characters")
+        try:
+            parts.port  # noqa: B018 - reading it is the check
+        except ValueError:
+            raise ValueError("must have a port from 0 to 65535, or none") from None
         if parts.username is not None or parts.password is not None:
             raise ValueError("must hold no credentials; name the key's environment variable in api_key_env")
         if parts.query or parts.fragment:

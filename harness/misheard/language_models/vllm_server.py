@@ -21,6 +21,7 @@ from misheard.language_models.openai_api import OpenAiModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.language_models.settings import ApiSettings, VllmSettings
 from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_command, server_env
+from misheard.processes.arguments import without_secrets
 from misheard.processes.supervised import SupervisedServer
 
 LOG_NAME = "vllm.log"
@@ -101,7 +102,7 @@ class VllmModel:
             "dtype": settings.dtype,
             "seed": settings.seed,
             "cpu": self._on_cpu,
-            "extra_args": list(settings.extra_args),
+            "extra_args": without_secrets(settings.extra_args),
             "env_sha256": sha256_json(settings.env),
         }
 

@@ -80,7 +80,8 @@ def end_descendants(first: int | None, grace: float) -> None:
     says that it has ended and its process id is free for others.
     """
     if first is not None:
-        os.kill(first, signal.SIGTERM)
+        with contextlib.suppress(PermissionError):  # it runs as another user
+            os.kill(first, signal.SIGTERM)
         _wait_for(lambda: first not in descendants(os.getpid()), grace / 2)
     if _all_gone(0.0):
         return

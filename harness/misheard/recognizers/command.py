@@ -1,6 +1,7 @@
 """Any program as a recognizer: a fresh process per clip, no shell, bounded in time and output."""
 
 import hashlib
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from misheard.canonical import sha256_file, sha256_json
 from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
+from misheard.processes.arguments import without_secrets
 from misheard.processes.programs import Ended, ProgramRunner, RunnerLostError
 from misheard.recognizers.command_output import MAX_OUTPUT_BYTES, ClipOutput, parse_row, parse_text
 from misheard.recognizers.command_template import fill
@@ -170,12 +172,10 @@ class CommandRecognizer:
         return {
             "backend": "command",
             "program_sha256": sha256_file(Path(settings.command[0])),
-            "arguments": [_named(argument) for argument in self._arguments()],
-            "files_sha256": {
-                Path(argument).name: sha256_file(Path(argument))
-                for argument in self._arguments()[1:]
-                if _is_file(argument)
-            },
+            "arguments": without_secrets(map(_named, self._arguments())),
+            "files_sha256": [
+                sha256_file(Path(argument)) for argument in self._arguments()[1:] if _is_file(argument)
+            ],
             "version": self._version(),
             "model": None if model is None else model.name,
             "model_sha256": content_sha256(model) if model is not None and model.is_absolute() else None,
@@ -213,7 +213,8 @@ def content_sha256(model: Path) -> str:
     """Return the sha256 of a model's file, or of the names and contents of all files of its folder."""
     if model.is_file():
         return sha256_file(model)
-    files = sorted(path for path in model.rglob("*") if path.is_file())
+    found = (path for path in model.rglob("*") if path.is_file())
+    files = sorted(itertools.islice(found, _MOST_MODEL_FILES + 1))
     if len(files) > _MOST_MODEL_FILES:
         raise BackendError(
             f"recognizer.model: {model} holds more than {_MOST_MODEL_FILES} files; is it the model's folder?"

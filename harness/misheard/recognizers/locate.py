@@ -59,7 +59,8 @@ def _model(model: str, base: Path) -> str:
 def _file(option: str, path: str, base: Path) -> str:
     found = _absolute(option, path, base)
     if not _holds(found.is_file):
-        raise InputError(f"{option}: there is no file {found}")
+        kind = "is a folder, not a file" if _holds(found.is_dir) else "there is no such file"
+        raise InputError(f"{option}: {found}: {kind}")
     return str(found)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
+from misheard.language_models.api_key import read_api_key
 from misheard.language_models.event_loop import EventLoopThread
 from misheard.language_models.http_client import make_http_client
 from misheard.language_models.request_errors import AttemptFailed, classify
@@ -45,7 +45,7 @@ class TranscriptionServer:
 
     def load(self) -> None:
         """Connect and check which model is served. Raises BackendError."""
-        key = self._api_key()
+        key = read_api_key("recognizer", self._settings.api_key_env)
         try:
             import openai
         except ImportError as error:
@@ -74,15 +74,24 @@ class TranscriptionServer:
         """
         try:
             self._running_loop().run(self._transcribe(_PROBE))
-        except ItemFailedError:
-            return
+        except ItemFailedError as error:
+            said, hint = error.detail, "is this a transcription endpoint?"
         except _RefusedError as error:
-            failed = error.failed
-            hint = "; does this model transcribe, and does base_url end in /v1?" if failed.status else ""
-            raise BackendError(
-                f"recognizer: the server at {self._settings.base_url} did not transcribe a first clip: "
-                f"{failed.detail}{hint}"
-            ) from None
+            said, hint = error.failed.detail, self._startup_hint(error.failed.status)
+        else:
+            return
+        raise BackendError(
+            f"recognizer: the server at {self._settings.base_url} did not transcribe a first clip: "
+            f"{said}; {hint}"
+        ) from None
+
+    def _startup_hint(self, status: int | None) -> str:
+        if status in {401, 403}:
+            name = self._settings.api_key_env
+            return f"check the key in {name}" if name else "name the key's variable in api_key_env"
+        if status is None:
+            return "raise timeout_seconds if it only is slow"
+        return "does this model transcribe, and does base_url end in /v1?"
 
     def fingerprint(self) -> dict[str, Any]:
         if self._facts is None:
@@ -182,15 +191,6 @@ class TranscriptionServer:
             )
         content: bytes = reply.content
         return content
-
-    def _api_key(self) -> str:
-        name = self._settings.api_key_env
-        if name is None:
-            return "none"
-        key = os.environ.get(name, "").strip()
-        if not key:
-            raise BackendError(f"recognizer.api_key_env: the environment variable {name} is not set")
-        return key
 
     def _running_loop(self) -> EventLoopThread:
         if self._loop is None:

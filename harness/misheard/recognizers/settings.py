@@ -85,7 +85,7 @@ class CommandSettings(BaseModel):
     kind: Literal["command"] = "command"
     command: tuple[str, ...]
     cpu_arguments: tuple[str, ...] = ()
-    model: Annotated[str, Field(min_length=1, pattern=r"^[^-\x00][^\x00]*$")] | None = None
+    model: Annotated[str, Field(min_length=1)] | None = None
     device: Device = "auto"
     unknown_language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")] = "auto"
     audio: Literal["decoded", "original"] = "decoded"
@@ -98,6 +98,20 @@ class CommandSettings(BaseModel):
     inherit_env: tuple[str, ...] | None = None
     env: dict[str, str] = {}
     batch_size: Literal[1] = 1
+
+    @field_validator("model")
+    @classmethod
+    def _check_model(cls, value: str | None) -> str | None:
+        if value is not None and (value.startswith("-") or "\0" in value):
+            raise ValueError("must not begin with - (a program would take it for an option), nor hold NUL")
+        return value
+
+    @field_validator("env")
+    @classmethod
+    def _check_env(cls, value: dict[str, str]) -> dict[str, str]:
+        if any(not name or "=" in name or "\0" in name + text for name, text in value.items()):
+            raise ValueError("a variable has a name, without =, and neither name nor value holds NUL")
+        return value
 
     @field_validator("version_command")
     @classmethod

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from misheard.canonical import sha256_json
 from misheard.config import RunConfig
-
-_SECRET_WORDS = ("token", "key", "secret", "password", "credential")
+from misheard.processes.arguments import hashed, without_secrets
 
 
 def public_config(config: RunConfig) -> dict[str, Any]:
@@ -20,38 +18,19 @@ def public_config(config: RunConfig) -> dict[str, Any]:
     if recognizer["kind"] == "command":
         recognizer["env"] = _hidden(recognizer["env"], keep_names=True)
         for name in ("command", "cpu_arguments", "version_command"):
-            recognizer[name] = _without_secrets(recognizer[name])
+            recognizer[name] = without_secrets(recognizer[name])
     if model is not None and model["kind"] == "fake":
         model["answers"], model["failures"] = _hidden(model["answers"]), _renamed(model["failures"])
-        model["default"] = None if model["default"] is None else _hash(model["default"])
+        model["default"] = None if model["default"] is None else hashed(model["default"])
     if model is not None and model["kind"] == "vllm":
         model["env"] = _hidden(model["env"], keep_names=True)
-        model["extra_args"] = _without_secrets(model["extra_args"])
+        model["extra_args"] = without_secrets(model["extra_args"])
     return data
 
 
-def _hash(text: str) -> str:
-    return f"sha256:{sha256_json(text)}"
-
-
 def _hidden(table: dict[str, str], *, keep_names: bool = False) -> dict[str, str]:
-    return {name if keep_names else _hash(name): _hash(value) for name, value in table.items()}
+    return {name if keep_names else hashed(name): hashed(value) for name, value in table.items()}
 
 
 def _renamed(table: dict[str, str]) -> dict[str, str]:
-    return {_hash(name): value for name, value in table.items()}
-
-
-def _without_secrets(arguments: list[str]) -> list[str]:
-    """Replace what belongs to an option that sounds like a secret, as `--name value` and `--name=value`."""
-    shown: list[str] = []
-    hide_next = False
-    for argument in arguments:
-        name, separator, value = argument.partition("=")
-        secret = name.startswith("-") and any(word in name.lower() for word in _SECRET_WORDS)
-        if hide_next and not name.startswith("-"):
-            shown.append(_hash(argument))
-        else:
-            shown.append(f"{name}={_hash(value)}" if secret and separator else argument)
-        hide_next = secret and not separator
-    return shown
+    return {hashed(name): value for name, value in table.items()}
