@@ -161,6 +161,11 @@ def edited(*path: str, value: object) -> Callable[[Path], object]:
         (edited("scorer", "version", value=0), 4, "another version of misheard"),
         (edited("scorer", "content", value=[]), 4, "not as it was written"),
         (edited("axes", value=None), 4, "not as it was written"),
+        (edited("system", value={}), 4, "report.json is not of this run"),
+        (edited("suite", "sha256", value="0" * 64), 4, "report.json is not of this run"),
+        (edited("arms", "audio", "wer", "counts", "hits", value=1), 4, "not of the same run"),
+        (edited("failures", "samples_failed", value=7), 4, "not of the same run"),
+        (edited("items", "total", value=7), 4, "not of the same run"),
         (edited("metrics", value={"wer": 1}), 4, "not as it was written"),
     ],
 )
@@ -178,6 +183,28 @@ def test_damaged_runs_are_named_with_what_to_do(
         code, out, err = misheard(command, capsys)
         assert (code, out) == (expected_code, ""), err
         assert expected in err and "Traceback" not in err
+
+
+OUTPUTS = [
+    ("report", "--json", "report.json"),
+    ("report", "--csv", "matrix.csv"),
+    ("power", "--json", "run.json"),
+    ("power", "--json", "journal/recognize.jsonl"),
+    ("compare", "--json", "items.parquet"),
+    ("clips", "--json", "plan.jsonl"),
+]
+
+
+@pytest.mark.parametrize(("command", "option", "name"), OUTPUTS)
+def test_an_output_takes_the_place_of_no_file_of_a_run(
+    command: str, option: str, name: str, shared_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = content(shared_run)
+    runs = [shared_run] * (2 if command == "compare" else 1)
+    code, out, err = misheard([command, *runs, option, shared_run / "logs" / ".." / name], capsys)
+    assert (code, out) == (2, "")
+    assert "is a file of a run" in err
+    assert content(shared_run) == before
 
 
 def test_runs_over_other_items_are_no_pair(

@@ -112,10 +112,11 @@ WRONG = [
     (["--arm", "plan"], "--arm 'plan': choose one of audio, transcript, control"),
     (["--margin", "weer=0.1"], "--margin names the unknown metric 'weer'"),
     (["--margin", "wer"], "--margin 'wer': write METRIC=SIZE"),
-    (["--margin", "wer=nan"], "positive number"),
-    (["--margin", "wer=-0.1"], "positive number"),
-    (["--margin", "wer=0"], "positive number"),
-    (["--margin", "wer=inf"], "positive number"),
+    (["--margin", "wer=nan"], "at most 1"),
+    (["--margin", "wer=-0.1"], "at most 1"),
+    (["--margin", "wer=0"], "at most 1"),
+    (["--margin", "wer=inf"], "at most 1"),
+    (["--margin", "wer=2"], "at most 1"),
     (["--by", "nois"], "--by names the unknown axis 'nois' (did you mean 'noise'?)"),
     (["--by", "noise,"], "--by 'noise,'"),
     (["--where", "noise"], "--where 'noise': write axis=value"),
@@ -130,6 +131,14 @@ def test_what_cannot_be_asked_for_is_one_clear_error(runs: tuple[Path, Path]) ->
         done = CliRunner().invoke(app, ["compare", *map(str, runs), *arguments])
         assert isinstance(done.exception, InputError), (arguments, done.exception)
         assert message in str(done.exception) and not done.stdout
+
+
+def test_files_of_another_run_are_not_compared_under_this_ones_name(runs: tuple[Path, Path]) -> None:
+    a, b = runs
+    (b / "items.parquet").write_bytes((a / "items.parquet").read_bytes())
+    done = misheard("compare", a, b, "--metric", "wer")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert f"{b}: report.json and items.parquet are not of the same run" in done.stderr
 
 
 def test_one_run_is_not_compared(runs: tuple[Path, Path]) -> None:

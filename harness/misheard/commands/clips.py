@@ -34,7 +34,9 @@ def clips(
     from misheard.report.clips import PROFILES
     from misheard.report.terminal_clips import render_clips, render_clips_comparison
     from misheard.run.clips import clips_comparison, clips_report
+    from misheard.run.directory import refuse_own_files
 
+    refuse_own_files(json_path)
     if with_text and (json_path is None or len(runs) > 1):
         raise InputError("--with-text: takes one run, and --json says where the text goes")
     chosen = list(dict.fromkeys(profiles or PROFILES))

@@ -52,9 +52,11 @@ def compare(
     """
     from misheard.report.files import damaged_report
     from misheard.run.comparison import compare_runs
+    from misheard.run.directory import refuse_own_files
     from misheard.stats.compare import Selection
     from misheard.stats.selection import parse_by, parse_where
 
+    refuse_own_files(json_path)
     selection = Selection(
         metrics=tuple(dict.fromkeys(metric or ())),
         arms=tuple(dict.fromkeys(map(_parse_arm, arm or ()))),
@@ -89,6 +91,8 @@ def _parse_margin(text: str) -> tuple[str, float]:
         size = float(number)
     except ValueError:
         size = math.nan
-    if not name or not sign or not 0 < size < math.inf:
-        raise InputError(f"--margin {text[:60]!a}: write METRIC=SIZE with a positive number, as in wer=0.01")
+    if not name or not sign or not 0 < size <= 1:
+        raise InputError(
+            f"--margin {text[:60]!a}: write METRIC=SIZE with a size over 0 and at most 1; wer=0.01 is 1 point"
+        )
     return name, size

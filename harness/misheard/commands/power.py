@@ -56,9 +56,11 @@ def power(
     from misheard.metrics.base import Arm
     from misheard.report.files import damaged_report
     from misheard.report.power import Question, build_power, can_plan
+    from misheard.run.directory import refuse_own_files
     from misheard.run.finished import read_finished_run, read_other_run
     from misheard.stats.selection import parse_by
 
+    refuse_own_files(json_path)
     cells = tuple(dict.fromkeys(map(parse_by, by or ())))
     question = Question(wanted, effect, tuple(metric or ()), Arm(arm), cells)
     with damaged_report(*([pilot] if against is None else [pilot, against])):

@@ -58,9 +58,11 @@ def _print_matrix(
 ) -> None:
     from misheard.report.files import damaged_report
     from misheard.report.selection import MatrixChoice, build_matrix
+    from misheard.run.directory import refuse_own_files
     from misheard.run.finished import read_finished_run
     from misheard.stats.selection import parse_by, parse_where
 
+    refuse_own_files(json_path, csv_path)
     choice = MatrixChoice(
         by=tuple(dict.fromkeys(map(parse_by, by))),
         where=tuple(condition for text in where for condition in parse_where(text)),

@@ -17,6 +17,7 @@ from misheard.gate.spec import PRIMARY, Gate, Latency, RequiredSlices
 from misheard.gate.verdict import Check
 from misheard.metrics.base import Arm, BoolArray
 from misheard.metrics.table import CountTable
+from misheard.report.items import failed_anywhere
 from misheard.stats.gate import (
     Finding,
     LatencyFigures,
@@ -97,7 +98,7 @@ def _went_through(stage: str, table: CountTable) -> BoolArray:
 
 def _failures(gate: Gate, table: CountTable) -> Check:
     budget = gate.failures
-    failed, items = int(np.count_nonzero(_failed_anywhere(table))), len(table.items)
+    failed, items = int(np.count_nonzero(failed_anywhere(table))), len(table.items)
     finding = judge_failures(failed, items, budget.count_at_most, budget.rate_at_most)
     why = failures_sentence(failed, items, budget.count_at_most, budget.rate_at_most, finding.reason)
     by_count = budget.count_at_most is not None
@@ -115,18 +116,11 @@ def _failures(gate: Gate, table: CountTable) -> Check:
     )
 
 
-def _failed_anywhere(table: CountTable) -> BoolArray:
-    failed = np.zeros(len(table.items), dtype=np.bool_)
-    for arm in table.arms:
-        failed |= failed_rows(table, arm)
-    return failed
-
-
 def _required(place: str, required: RequiredSlices, evidence: Evidence) -> list[Check]:
     """Judge the size of every combination, of items that failed on no side."""
     tables = (evidence.candidate,) if evidence.paired is None else evidence.paired
     table = tables[-1]
-    healthy = ~np.logical_or.reduce([_failed_anywhere(one) for one in tables])
+    healthy = ~np.logical_or.reduce([failed_anywhere(one) for one in tables])
     units = unit_numbers(table.items)
     checks = []
     for cell in slices_by(table.items, evidence.axes, required.by):

@@ -11,10 +11,7 @@ from misheard.gate.github import annotations, step_summary
 from misheard.gate.junit import junit_xml
 from misheard.gate.terminal import render_verdict
 from misheard.gate.verdict import GateVerdict
-
-RUN_FILES = frozenset(
-    {"run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv"}
-)
+from misheard.run.directory import refuse_own_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +38,7 @@ class GateOutputs:
         places = [path.resolve() for path in (*self._documents, keep)]
         if len(set(places)) < len(places):
             raise InputError("--json, --junit and the gate file must be different files")
-        for place in places[:-1]:
-            if place.name in RUN_FILES and (place.parent / "run.json").exists():
-                raise InputError(f"{place}: is a file of a run; write the verdict to another")
+        refuse_own_files(*self._documents)
         self.remove()
 
     def remove(self) -> None:

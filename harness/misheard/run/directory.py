@@ -26,6 +26,9 @@ _STATE = {
 
 _OWN_NAMES = frozenset({"run.json", "journal"})
 
+_FILES = frozenset({"run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv"})
+_FOLDERS = frozenset({"journal", "logs"})
+
 
 class RunDirectory:
     """The files of one run. Text lies under `journal/` only."""
@@ -115,6 +118,18 @@ class RunDirectory:
         write_json(self.run_json, {"schema": SCHEMA, **data})
 
 
+def refuse_own_files(*outputs: Path | None) -> None:
+    """Raise InputError where an output of a command would take the place of a file of a run."""
+    for output in outputs:
+        if output is None:
+            continue
+        place = output.resolve()
+        folder = place.parent
+        root = folder.parent if folder.name in _FOLDERS else folder
+        if (root != folder or place.name in _FILES) and (root / "run.json").exists():
+            raise InputError(f"{output}: is a file of a run; write to another")
+
+
 def write_suite(path: Path, suite: Suite) -> None:
     """Keep the suite's truth with the run, so that it can be rescored anywhere. It holds text."""
     # Axes as a list: their order is the order of the report, which an object of canonical JSON would lose.
@@ -142,7 +157,10 @@ def read_suite(path: Path) -> Suite:
     except FileNotFoundError as error:
         raise IncompleteRunError(f"{path}: missing; was the run started?") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise IncompleteRunError(f"{path}: damaged ({type(error).__name__})") from error
+        raise IncompleteRunError(
+            f"{path}: was damaged, or written by another version of misheard ({type(error).__name__}); bring "
+            "back a copy, or run anew"
+        ) from error
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -1,17 +1,23 @@
 """What a finished run says: its report and its counts. Only report files are read: no text, no model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.metrics.base import Family
 from misheard.metrics.content import SuiteContent
 from misheard.metrics.registry import SCORER_VERSION, ScoringSettings, families
 from misheard.metrics.table import CountTable
+from misheard.report.failures import failures_document
 from misheard.report.files import ITEMS, read_items_parquet, read_report
+from misheard.report.items import items_document
 from misheard.report.items_parquet import read_scorer_sha256
 from misheard.run.directory import RunDirectory
+from misheard.stats.estimates import family_arms
 from misheard.stats.pairing import check_same_items
 
 
@@ -28,8 +34,8 @@ class FinishedRun:
 def read_finished_run(path: Path) -> FinishedRun:
     """Return what a run directory's report.json and items.parquet hold.
 
-    Raises IncompleteRunError for a run that is not complete or has no report, NotComparableError where
-    another version of misheard scored it, InputError for damaged files.
+    Raises IncompleteRunError for a run that is not complete or has no report, and for files of different
+    runs; NotComparableError where another version of misheard scored it; InputError for damaged files.
     """
     run = RunDirectory.open(path).read_run()
     if run["status"] != "complete":
@@ -40,7 +46,46 @@ def read_finished_run(path: Path) -> FinishedRun:
         raise IncompleteRunError(
             f"{path}: report.json and {ITEMS} are of two scorings; score it again: misheard score {path}"
         )
-    return FinishedRun(path, report, active, read_items_parquet(path / ITEMS, active))
+    table = read_items_parquet(path / ITEMS, active)
+    _check_one_run(path, run, report, active, table)
+    return FinishedRun(path, report, active, table)
+
+
+def _check_one_run(
+    path: Path, run: dict[str, Any], report: dict[str, Any], families: Sequence[Family], table: CountTable
+) -> None:
+    """Raise IncompleteRunError unless run.json, report.json and items.parquet say the same of the same run.
+
+    Files that were copied between runs, or edited, would otherwise be judged under another run's name.
+    """
+    suite = report["suite"].get("sha256"), run["suite"].get("sha256")
+    if report["system"] != run["system"] or suite[0] != suite[1]:
+        raise IncompleteRunError(
+            f"{path}: report.json is not of this run; score it again: misheard score {path}"
+        )
+    if not _has_figures_of(report, families, table):
+        raise IncompleteRunError(
+            f"{path}: report.json and {ITEMS} are not of the same run; score it again: misheard score {path}"
+        )
+
+
+def _has_figures_of(report: dict[str, Any], families: Sequence[Family], table: CountTable) -> bool:
+    """Whether a report has the items, failures and sums of counts of a table."""
+    if report["items"] != items_document(table.items) or report["failures"] != failures_document(table):
+        return False
+    if list(report["arms"]) != list(map(str, table.arms)):
+        return False
+    sums = {
+        (str(arm), rate.name): (family.columns, counts.values[counts.present].sum(axis=0))
+        for family, arm, counts in family_arms(table, families)
+        for rate in family.rates
+    }
+    return all(
+        np.allclose([estimate["counts"][name] for name in columns], expected, rtol=1e-9, atol=1e-9)
+        for arm, metrics in report["arms"].items()
+        for metric, estimate in metrics.items()
+        for columns, expected in [sums[arm, metric]]
+    )
 
 
 def read_other_run(path: Path, first: FinishedRun) -> FinishedRun:
