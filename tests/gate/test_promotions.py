@@ -97,6 +97,22 @@ def test_a_line_that_a_kill_cut_off_is_no_promotion_and_hurts_no_other(tmp_path:
     assert (log / LOG).read_bytes().startswith(whole)
 
 
+def test_a_last_line_that_an_editor_left_without_its_end_still_counts(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first = promote(log, RUN.write(tmp_path / "a"))
+    (log / LOG).write_bytes((log / LOG).read_bytes().rstrip(b"\n"))
+    assert read_promotions(log) == [first]
+    second = promote(log, replace(RUN, system="b").write(tmp_path / "b"))
+    assert read_promotions(log) == [first, second]
+
+
+def test_nothing_is_promoted_into_a_damaged_log(tmp_path: Path) -> None:
+    (tmp_path / LOG).write_bytes(b"{}\n")
+    with pytest.raises(InputError, match=rf"{LOG}:1: is no promotion"):
+        promote(tmp_path, RUN.write(tmp_path / "a"))
+    assert (tmp_path / LOG).read_bytes() == b"{}\n"
+
+
 def line(**changes: Any) -> bytes:
     fields = dict.fromkeys(Promotion.__slots__, "x") | {"format": "misheard-promotion/1"} | changes
     return json.dumps(fields).encode() + b"\n"

@@ -52,13 +52,14 @@ def promote(folder: Path, run: Path, reason: str = "") -> Promotion:
     """Append a promotion to the log in `folder`, which is made where it is missing.
 
     Raises IncompleteRunError for a run that is not complete, was limited, has failed items or cannot be read,
-    InputError for a reason that is not one line.
+    InputError for a reason that is not one line and for a log that was damaged.
     """
     if not reason.isprintable() or len(reason) > _MAX_REASON:
         raise InputError(f"--reason: must be one line of at most {_MAX_REASON} characters")
     with damaged_report(run):
         facts = read_facts(read_finished_run(run))
         _check_promotable(facts)
+    read_promotions(folder)
     folder.mkdir(parents=True, exist_ok=True)
     promotion = Promotion(
         when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -102,11 +103,13 @@ def _append(path: Path, line: str) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        size = os.fstat(descriptor).st_size
-        whole = _end_of_last_line(descriptor, size)
-        if whole < size:
-            os.ftruncate(descriptor, whole)
         raw = f"{line}\n".encode("ascii")
+        size = os.fstat(descriptor).st_size
+        rest = _rest(descriptor, size)
+        if _parse(rest) is not None:
+            raw = b"\n" + raw
+        elif rest:
+            os.ftruncate(descriptor, size - len(rest))
         while raw:
             raw = raw[os.write(descriptor, raw) :]
         os.fsync(descriptor)
@@ -114,14 +117,18 @@ def _append(path: Path, line: str) -> None:
         os.close(descriptor)
 
 
-def _end_of_last_line(descriptor: int, size: int) -> int:
+def _rest(descriptor: int, size: int) -> bytes:
+    """Return what stands behind the last line end."""
     if size > _MAX_BYTES:
         raise InputError(f"{LOG}: over {_MAX_BYTES} bytes; this is no log of promotions")
-    return os.pread(descriptor, size, 0).rfind(b"\n") + 1
+    return os.pread(descriptor, size, 0).rpartition(b"\n")[2]
 
 
 def read_promotions(folder: Path) -> list[Promotion]:
-    """Return the log, oldest first; empty where there is none. What a kill left of a last line is no entry.
+    """Return the log, oldest first; empty where there is none.
+
+    A last line without its end is an entry where it is whole, as when an editor took the end away; what a
+    kill left of one is none.
 
     Raises InputError, naming the line, for a log that was damaged.
     """
@@ -129,13 +136,22 @@ def read_promotions(folder: Path) -> list[Promotion]:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path}: over {_MAX_BYTES} bytes; this is no log of promotions")
-        lines = path.read_bytes().split(b"\n")[:-1]
+        *lines, rest = path.read_bytes().split(b"\n")
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [_read_line(path, number, line) for number, line in enumerate(lines, start=1)]
+    if _parse(rest) is not None:
+        lines.append(rest)
+    found = []
+    for number, line in enumerate(lines, start=1):
+        promotion = _parse(line)
+        if promotion is None:
+            raise InputError(f"{path}:{number}: is no promotion; put the line back as it was, or take it out")
+        found.append(promotion)
+    return found
 
 
-def _read_line(path: Path, number: int, line: bytes) -> Promotion:
+def _parse(line: bytes) -> Promotion | None:
+    """Return the promotion that a line is; None for anything else."""
     names = [field.name for field in fields(Promotion)]
     values: Any = None
     with contextlib.suppress(ValueError, RecursionError):
@@ -145,7 +161,7 @@ def _read_line(path: Path, number: int, line: bytes) -> Promotion:
         or values.get("format") != FORMAT
         or not all(isinstance(values.get(name), str) for name in names)
     ):
-        raise InputError(f"{path}:{number}: is no promotion; put the line back as it was, or take it out")
+        return None
     return Promotion(**{name: values[name] for name in names})
 
 
