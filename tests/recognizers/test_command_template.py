@@ -66,6 +66,9 @@ def test_doubled_braces_give_any_text_back(text: str) -> None:
         ({"command": ["bash", "-c", "p {wav}"]}, "run as commands"),
         ({"command": ["bash", "-c", "{wav}"]}, "run as commands"),
         ({"command": ["env", "X=1", "/bin/sh", "-ec", "p '{wav}'"]}, "run as commands"),
+        ({"command": ["python3", "-c", "hear('{wav}')"]}, "inside code"),
+        ({"command": ["env", "/usr/bin/python3.11", "-u", "-c", "{wav}"]}, "inside code"),
+        ({"command": ["perl", "-ne", "print '{wav}'", "x"]}, "inside code"),
         ({"command": ["p", "{wav}"], "version_command": ["p", "{wav}"]}, "no placeholder"),
         ({"command": ["p", "{wav}"], "timeout_seconds": 0}, "greater than 0"),
         ({"command": ["p", "{wav}"], "budget_seconds": float("nan")}, "budget_seconds"),
@@ -79,6 +82,12 @@ def test_a_command_that_cannot_be_used_safely_is_refused(changes: dict[str, Any]
 
 def test_a_shell_may_get_the_file_as_an_argument() -> None:
     CommandSettings(command=("bash", "-c", 'p "$1"', "bash", "{wav}"))
+
+
+def test_an_interpreter_may_get_the_file_as_an_argument() -> None:
+    CommandSettings(command=("python3", "-c", "import sys; hear(sys.argv[1])", "{wav}"))
+    CommandSettings(command=("python3", "-I", "hear.py", "-c", "key={model}", "-e", "{wav}"), model="m")
+    CommandSettings(command=("hear", "-c", "{wav}"))
 
 
 def test_the_defaults_are_the_documented_limits() -> None:

@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[2]))  # the interpreter is isolated and may not know the package
 
-from misheard.processes import tree
+from misheard.processes import scratch, tree
 
 _CHUNK = 65_536
 _DRAIN_SECONDS = 1.0
@@ -179,9 +178,7 @@ def _wait(
 
 
 def _empty(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        folder.unlink()  # where the program put something else in its place
+    scratch.remove(folder)
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
@@ -205,7 +202,7 @@ def main() -> None:
                 _empty(folder)
                 _tell(ended)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove(folder)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from misheard.processes import scratch
 from misheard.processes.tree import KILL_SECONDS
 
 RUNNER = Path(__file__).with_name("program_runner.py")
@@ -143,7 +143,7 @@ class ProgramRunner:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._program_pid, signal.SIGKILL)
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            scratch.remove(self._folder)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         output = self._process.stdout

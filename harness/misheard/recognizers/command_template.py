@@ -3,6 +3,7 @@
 An argument stays one argument whatever is filled in; no shell reads it. `{{` and `}}` are literal braces.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -14,6 +15,8 @@ _LONGEST_ARGUMENT = 8_192
 _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _SHELLS = frozenset({"sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh"})
 _SCRIPT_OPTION = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
+_INTERPRETER = re.compile(r"(python|perl|ruby|node|php|lua|julia|Rscript)[0-9.]*")
+_CODE_OPTION = re.compile(r"-[A-Za-z]*[ceEr]|--eval")
 
 
 def placeholders(argument: str) -> Iterator[str]:
@@ -54,6 +57,7 @@ def check_template(arguments: Sequence[str]) -> set[str]:
     if found[0]:
         raise ValueError("the program itself must hold no placeholder")
     _check_shell(arguments, found)
+    _check_code(arguments, found)
     return {name for names in found for name in names}
 
 
@@ -68,3 +72,17 @@ def _check_shell(arguments: Sequence[str], found: Sequence[Sequence[str]]) -> No
                 "a placeholder inside a shell's script would be run as commands; give it as an argument "
                 'of its own: [bash, -c, \'program "$1"\', bash, "{wav}"]'
             )
+
+
+def _check_code(arguments: Sequence[str], found: Sequence[Sequence[str]]) -> None:
+    """Refuse placeholders inside code on an interpreter's command line, for the same reason."""
+    for start, argument in enumerate(arguments):
+        if not _INTERPRETER.fullmatch(PurePath(argument).name):
+            continue
+        options = itertools.takewhile(lambda option: option.startswith("-"), arguments[start + 1 :])
+        for place, option in enumerate(options, start + 2):
+            if _CODE_OPTION.fullmatch(option) and place < len(arguments) and found[place]:
+                raise ValueError(
+                    "a placeholder inside code would be run; give it as an argument of its own, "
+                    'or put the code into a file: [python3, hear.py, "{wav}"]'
+                )
