@@ -190,12 +190,23 @@ def test_recordings_that_are_not_fetched_can_be_left_out(suite: Path) -> None:
         ("HEAD:suites", "is not the name of a branch"),
         ("HEAD\n", "is not the name of a branch"),
         ("", "is not the name of a branch"),
+        (":/message", "is not the name of a branch"),
+        ("a b", "is not the name of a branch"),
+        ("a\x1b[2J", "is not the name of a branch"),
+        ("v1\u202e", "is not the name of a branch"),
+        ("HEAD..HEAD", "git knows no such commit here"),
         ("a" * 300, "is not the name of a branch"),
     ],
 )
 def test_references_that_git_must_not_see(suite: Path, reference: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare_with_commit(suite, reference, [])
+
+
+@pytest.mark.parametrize("name", ["we'ird#1", "ветка/ä-x", "हिन्दी", "v1,2=3%", "a" * 150])
+def test_names_that_git_allows(suite: Path, git: Git, name: str) -> None:
+    git("tag", name)
+    assert not compare_with_commit(suite, name, []).changes.edits
 
 
 def test_outside_a_repository_and_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from misheard.errors import InputError
 
 MAX_FILE_BYTES = 64 << 20
 _SECONDS = 60
-_REFERENCE = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}^~+-]{0,249}")
+_REFERENCE = re.compile(r"[^-:\s][^:\s\\]{0,249}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def commit_at(folder: Path, reference: str) -> Commit:
 
     Raises InputError without git, outside a repository, and for a name that git does not know.
     """
-    if not _REFERENCE.fullmatch(reference):
+    if not (_REFERENCE.fullmatch(reference) and reference.isprintable()):
         raise InputError("--against: is not the name of a branch, a tag or a commit")
     top = _git(folder, ["rev-parse", "--show-toplevel"])
     if top is None:

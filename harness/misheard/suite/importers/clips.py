@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.audio.reader import AudioInfo, AudioReader, open_audio
+from misheard.audio.writing import SoundWriter
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.suite.importers.rows import Clip
 
@@ -160,13 +161,11 @@ class _FlacWriter:
     """Writes samples that came from integers back as integers, bit by bit."""
 
     def __init__(self, path: Path, rate: int, channels: int, bits: int) -> None:
-        import soundfile
-
         self.path = path
         self._scale = np.float32(1 << (bits - 1))
         self._type: Any = np.int16 if bits == 16 else np.int32
         self._shift = 0 if bits == 16 else 32 - bits
-        self._file = soundfile.SoundFile(path, "w", rate, channels, f"PCM_{bits}", format="FLAC")
+        self._file = SoundWriter(path, rate, channels, "FLAC", f"PCM_{bits}")
 
     def write(self, samples: FloatArray) -> None:
         # libsndfile scales floats by 2^15 when it reads them and by 2^15 - 1 when it writes them

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from misheard.audio.windows import SAMPLE_RATE
-from misheard.errors import INSTALL_ADVICE, BackendError, InputError
+from misheard.audio.writing import SoundWriter
+from misheard.errors import InputError
 from misheard.suite.mixing.levels import (
     BLOCK_SAMPLES,
     NOMINAL_SPEECH_DBFS,
@@ -97,7 +98,7 @@ def write_telephone(path: Path, samples: FloatArray) -> dict[str, Any]:
         return telephone_blocks(samples)
 
     gain = _gain_against_clipping(blocks)
-    with _open(path, TELEPHONE_RATE, "WAV", "ULAW") as file:
+    with SoundWriter(path, TELEPHONE_RATE, 1, "WAV", "ULAW") as file:
         for block in blocks():
             file.write(gain * block)
     return {"gain_db": _rounded(2 * decibels(float(gain)))}
@@ -162,20 +163,12 @@ def _write_flac(path: Path, blocks: Blocks, gain: np.float32, subtype: str) -> I
     """Write blocks times `gain` and yield what a reader of the file will get."""
     bits = 24 if subtype == "PCM_24" else 16
     scale = float(1 << (bits - 1))
-    with _open(path, SAMPLE_RATE, "FLAC", subtype) as file:
+    with SoundWriter(path, SAMPLE_RATE, 1, "FLAC", subtype) as file:
         for block in blocks():
             integers = np.clip(np.round(block.astype(np.float64) * float(gain) * scale), -scale, scale - 1)
             # libsndfile takes the highest bits of 32.
             file.write(integers.astype(np.int32) << (32 - bits))
             yield (integers / scale).astype(np.float32)
-
-
-def _open(path: Path, rate: int, form: str, subtype: str) -> Any:
-    try:
-        import soundfile
-    except (ImportError, OSError) as error:
-        raise BackendError(f"recordings are written with soundfile ({error}): {INSTALL_ADVICE}") from error
-    return soundfile.SoundFile(path, "w", rate, 1, subtype, format=form)
 
 
 def _rounded(value: float) -> float:
