@@ -45,7 +45,7 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "no text": ("\x00", "not valid YAML"),
     "two documents": ("a: 1\n---\nb: 2", "not valid YAML"),
     "no format": ({"guards": [GUARD]}, "format: is missing"),
-    "other format": (GATE | {"format": "misheard-gate/2"}, "format: "),
+    "other format": (GATE | {"format": "misheard-gate/2"}, "format: must be 'misheard-gate/1'"),
     "nothing to check": ({"format": "misheard-gate/1"}, "would let everything pass"),
     "unknown option": (GATE | {"gaurds": []}, "gaurds: unknown option (did you mean 'guards'?)"),
     "unknown option of a guard": (
@@ -55,8 +55,8 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "number for a key": ({**GATE, 7: 1}, "Keys should be strings"),
     "NaN margin": (with_guard(may_rise_by_at_most=float("nan")), "guards[0].may_rise_by_at_most"),
     "infinite margin": (with_guard(may_rise_by_at_most=float("inf")), "guards[0].may_rise_by_at_most"),
-    "negative margin": (with_guard(may_rise_by_at_most=-0.1), "greater than or equal to 0"),
-    "margin in percent": (with_guard(may_rise_by_at_most=2), "less than or equal to 1"),
+    "negative margin": (with_guard(may_rise_by_at_most=-0.1), "must be at least 0"),
+    "margin in percent": (with_guard(may_rise_by_at_most=2), "must be at most 1"),
     "margin as text": (with_guard(may_rise_by_at_most="0.02"), "must be a number"),
     "margin without a dot": ("format: misheard-gate/1\nguards: [{metric: wer, at_most: 1e-2}]", "a number"),
     "margin is true": (with_guard(may_rise_by_at_most=True), "must be a number"),
@@ -76,7 +76,7 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "guards are no list": (GATE | {"guards": "wer"}, "guards: must be a list"),
     "guard is no mapping": (GATE | {"guards": ["wer"]}, "guards[0]: "),
     "unknown stage": (GATE | {"latency": [{"stage": "plan", "p95_seconds_at_most": 1}]}, "latency[0].stage"),
-    "no time": (GATE | {"latency": [{"stage": "llm", "p95_seconds_at_most": 0}]}, "greater than 0"),
+    "no time": (GATE | {"latency": [{"stage": "llm", "p95_seconds_at_most": 0}]}, "must be over 0"),
     "empty failures": (GATE | {"failures": {}}, "give count_at_most or rate_at_most"),
     "half a failure": (GATE | {"failures": {"count_at_most": 0.5}}, "must be a whole number"),
     "required by nothing": (GATE | {"required_slices": [{"by": []}]}, "required_slices[0].by"),
@@ -103,7 +103,7 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     ),
     "waived without a reason": (GATE | {"waived_axes": {"noise": ""}}, "waived_axes.noise"),
     "waived on two lines": (GATE | {"waived_axes": {"noise": "a\nb"}}, "a reason must be one line"),
-    "too many guards": (GATE | {"guards": [GUARD] * 101}, "guards: "),
+    "too many guards": (GATE | {"guards": [GUARD] * 101}, "guards: must have at most 100 entries"),
 }
 
 

@@ -68,12 +68,27 @@ _PLAIN_WORDS = {
     "string_type": "must be text",
     "finite_number": "must be a finite number",
     "string_pattern_mismatch": "is not the name of an axis",
+    "too_short": "must have at least {min_length} entry",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "greater_than": "must be over {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
 }
+"""What pydantic's kinds of errors say here, with values of their context."""
 
 
 def _problem(detail: Any) -> Problem:
     kind, path = detail["type"], detail["loc"]
-    what = _PLAIN_WORDS.get(kind, detail["msg"].removeprefix("Value error, "))
+    words = _PLAIN_WORDS.get(kind)
+    what = (
+        detail["msg"].removeprefix("Value error, ")
+        if words is None
+        else words.format_map(detail.get("ctx", {}))
+    )
     if kind == "extra_forbidden":
         part = _PARTS.get(str(path[0]), Gate) if len(path) > 1 else Gate
         what = f"unknown option{suggestion(str(path[-1]), part.model_fields)}"
