@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 
 from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
+from misheard.language_models.request_errors import classify
 from misheard.processes.supervised import SupervisedServer
 from misheard.recognizers.protocol import AudioWindow, WindowFailed, WindowTranscript
 from misheard.recognizers.settings import TranscriptionServerSettings
@@ -267,6 +269,29 @@ def test_a_key_that_cannot_be_sent_is_said_without_it(key: str, monkeypatch: pyt
         pass
     assert "recognizer.api_key_env: STT_KEY" in str(raised.value) and "canary" not in str(raised.value)
     assert server.headers == []
+
+
+def test_a_server_without_tls_is_told_from_one_that_is_gone() -> None:
+    with serving() as server:
+        url = server.url.replace("http", "https")
+        made = TranscriptionServer(TranscriptionServerSettings(base_url=url, model="whisper"))
+        with pytest.raises(BackendError, match=r"\(TLS failed: .*\); is the server running.* speak https"):
+            made.load()
+        made.close()
+
+
+def test_a_certificate_that_is_refused_is_not_tried_again() -> None:
+    import openai
+
+    refused = ssl.SSLCertVerificationError(1, "[SSL: CERTIFICATE_VERIFY_FAILED] canary")
+    lost = ssl.SSLEOFError(8, "canary")
+    for cause, retry in ((refused, False), (lost, True)):
+        error = openai.APIConnectionError(request=None)  # type: ignore[arg-type]
+        error.__cause__ = ConnectionError("canary")
+        error.__cause__.__context__ = cause
+        failed = classify(error, 1)
+        assert (failed.retry, failed.kind) == (retry, FailureKind.LLM_ERROR)
+        assert failed.detail.startswith("TLS failed") and "canary" not in failed.detail
 
 
 @pytest.mark.parametrize("proxy", ["canary9://proxy.invalid", "http://canary:canary@[::1"])

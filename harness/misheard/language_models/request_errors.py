@@ -3,6 +3,7 @@
 Details hold the status at most. Bodies may quote the prompt, so they are looked at and never kept.
 """
 
+import ssl
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -60,6 +61,11 @@ def classify(error: Exception, attempts: int) -> AttemptFailed:
     refused = error if isinstance(error, ReplyRefusedError) else error.__cause__
     if isinstance(refused, ReplyRefusedError):
         return AttemptFailed(FailureKind.LLM_ERROR, str(refused), attempts)
+    tls = _tls_error(error)
+    if tls is not None:
+        refused_certificate = isinstance(tls, ssl.SSLCertVerificationError)
+        detail = f"TLS failed: {getattr(tls, 'reason', None) or type(tls).__name__}"
+        return AttemptFailed(FailureKind.LLM_ERROR, detail, attempts, retry=not refused_certificate)
     if isinstance(error, openai.APIConnectionError | ConnectionError) or _is_transport_error(error):
         return AttemptFailed(FailureKind.LLM_ERROR, "connection failed or dropped", attempts, retry=True)
     if isinstance(error, openai.APIError):
@@ -106,6 +112,15 @@ def _says(body: Any) -> str:
     if isinstance(body, dict):
         body = " ".join(str(body.get(name, ""))[:4096] for name in ("message", "code", "type"))
     return str(body)[:8192].lower()
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    """Return the TLS error below an exception; its `reason` is a name such as CERTIFICATE_VERIFY_FAILED."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _is_transport_error(error: Exception) -> bool:

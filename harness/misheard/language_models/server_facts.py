@@ -66,7 +66,8 @@ def _hint(failed: AttemptFailed, settings: ServerSettings) -> str:
     if failed.status in {401, 403}:
         return f"; check the key in {settings.api_key_env}" if settings.api_key_env else "; set api_key_env"
     if failed.status is None:
-        return "; is the server running?"
+        scheme = settings.base_url.partition(":")[0].lower()
+        return f"; is the server running, and does it speak {scheme}?"
     return "; base_url usually ends in /v1"
 
 
