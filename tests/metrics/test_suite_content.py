@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scored_rows import speech
+from scored_rows import non_speech, speech
 
 from misheard.canonical import sha256_json
 from misheard.errors import InputError
-from misheard.metrics.content import SuiteContent, suite_content
+from misheard.metrics.content import SuiteContent, number_words_kept, suite_content
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.suite.items import Item, Suite
 from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS
@@ -26,6 +26,17 @@ UNDECLARED = suite(char_scripts=("Jpan",))
 
 def names(content: SuiteContent) -> set[str]:
     return {family.name for family in families(ScoringSettings(), {}, content)}
+
+
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [
+        ([speech(language="en-IN"), speech(language="fr"), non_speech()], []),
+        ([speech(), speech(language="ta"), speech(language="hi"), speech(language="hi")], ["hi", "ta", None]),
+    ],
+)
+def test_languages_whose_number_words_stay_words(items, kept):
+    assert number_words_kept(suite(*items)) == kept
 
 
 ALWAYS = names(SuiteContent())

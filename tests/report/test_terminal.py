@@ -365,6 +365,22 @@ def test_profile_that_counts_more_than_words_says_so(profile: str, expected: str
 
 
 @pytest.mark.parametrize(
+    ("kept", "where"),
+    [
+        ([], None),
+        (["hi", "ta"], "in hi, ta"),
+        (["hi", None], "in hi and where no language is given"),
+        ([None], "where no language is given"),
+    ],
+)
+def test_number_words_that_stay_words_are_said_once(kept: list[str | None], where: str | None) -> None:
+    scorer = {"profile": "spoken", "number_words_kept": kept}
+    text = shown(render_report(report_of(scorer=scorer)))
+    assert text.count("number words") == (where is not None)
+    assert where is None or f"profile spoken: number words stay words {where}" in text.splitlines()
+
+
+@pytest.mark.parametrize(
     ("run", "expected"),
     [
         ({"language_model": True}, "No answers are measured: no item has a reference_answer."),

@@ -3,7 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text_to_num import find_numbers
 
+from misheard.text.number_pieces import Piece, starts_number
 from misheard.text.numeral_words import NUMBER_WORDS, decimal_mark
 from misheard.text.profiles import normalise
 
@@ -33,6 +35,7 @@ def test_spoken_is_idempotent(language, text):
 MULTIPLIERS = """
     one two twenty nineteen hundred thousand million lakh and 5 - deux cent cents mille millions mil zwei
     hundert tausend honderd duizend twee hundrede tusind mila point
+    thousandth hundredth millième duizendste millesimo tausendste
 """
 MULTIPLIED = st.sampled_from(MULTIPLIERS.split())
 
@@ -58,6 +61,30 @@ def test_loops_of_number_words_are_read_in_one_go(words):
     once = normalise(text, "spoken", "en")
     assert "5" in once
     assert normalise(once, "spoken", "en") == once
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(word=PARTS | NUMBERLESS | st.text("aeinotvwx", max_size=4))
+def test_the_quick_look_for_number_words_agrees_with_the_library(language, word):
+    words = NUMBER_WORDS.get((language or "").split("-")[0])
+    if words is None or word in words.articles:
+        expected = False
+    else:
+        expected = word in words.scales or bool(find_numbers([Piece(word, word)], language[:2], 0.0))
+    assert starts_number(word, language) == expected
+
+
+def test_o_alone_is_a_number_in_english():
+    assert starts_number("o", "en") and not starts_number("o", "pt")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(first=TEXTS, second=TEXTS)
+def test_texts_that_many_words_part_are_read_apart(language, first, second):
+    between = " ".join(["dog"] * 10)
+    apart = [normalise(text, "spoken", language) for text in (f"{first} {between}", f"{between} {second}")]
+    joined = normalise(f"{first} {between} {second}", "spoken", language)
+    assert joined == f"{apart[0].removesuffix(between)}{apart[1]}"
 
 
 @given(st.integers(0, 10**12))
@@ -129,6 +156,20 @@ def test_english_cardinals_are_their_digits(number):
         ("it", "due milioni tre milioni", "2000000 3000000"),
         ("pt", "dois milhões três milhões", "2000000 3000000"),
         ("da", "to hundrede tre hundrede", "200 300"),
+        # ordinals of multipliers
+        ("en", "five thousand two thousandth", "5000 2000th"),
+        ("en", "one hundred two hundredth", "100 200th"),
+        ("en", "five million two millionth", "5000000 2000000th"),
+        ("en", "two thousandth five thousand", "2000th 5000"),
+        ("en", "5 thousand 2 thousandth", "5000 2000th"),
+        ("en", "three hundred three thousandth", "303000th"),
+        ("en", "two million three hundred thousandth", "2300000th"),
+        ("en", "one thousand five hundredth", "1500th"),
+        ("fr", "cinq mille deux millième", "5000 2000e"),
+        ("fr", "cinq mille deux centième", "5200e"),
+        ("nl", "vijf duizend twee duizendste", "5000 2000e"),
+        ("it", "cinque mila due millesimo", "5000 2000o"),
+        ("de", "fünf tausend zwei tausendste", "5000 zwei tausendste"),
     ],
 )
 def test_a_multiplier_that_is_not_smaller_starts_a_number(language, text, expected):
@@ -139,6 +180,20 @@ def test_a_multiplier_that_is_not_smaller_starts_a_number(language, text, expect
 CARDINALS = st.builds(
     lambda count, size: count * size, st.integers(1, 999), st.sampled_from([1, 100, 1000, 10**5, 10**6])
 ) | st.integers(1, 10**9 - 1)
+
+
+@given(
+    st.integers(1, 999),
+    st.integers(1, 99),
+    st.sampled_from(["hundred", "thousand", "million"]),
+    st.sampled_from(["thousand", "million"]),
+)
+def test_an_english_ordinal_after_a_number_is_not_part_of_it(first, second, size, scale):
+    said = f"{in_english(first)} {scale} {in_english(second)} {size}"
+    read = normalise(f"{said}th", "spoken", "en")
+    cardinal = normalise(said, "spoken", "en")
+    assert read == f"{cardinal}th"
+    assert normalise(read, "spoken", "en") == read
 
 
 def without_and(words: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from misheard.suite.items import Suite
+from misheard.text.numeral_words import reads_number_words
 from misheard.text.scripts import expanded_scripts
 from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS
 
@@ -50,6 +51,13 @@ class SuiteContent:
             char_scripts=tuple(values["char_scripts"]),
             scored_alone=tuple(values["scored_alone"]),
         )
+
+
+def number_words_kept(suite: Suite) -> list[str | None]:
+    """Return the languages whose number words `spoken` leaves as they are; None for items without one."""
+    languages = {item.language for item in suite.items if item.is_speech}
+    kept = {tag for tag in languages if not reads_number_words(tag)}
+    return sorted(kept, key=lambda tag: (tag is None, tag or ""))
 
 
 def suite_content(suite: Suite) -> SuiteContent:

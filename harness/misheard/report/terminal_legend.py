@@ -55,4 +55,12 @@ def profile_line(scorer: Document) -> Text | None:
         return dim("profile nfc: case and punctuation count as errors")
     if profile == "exact":
         return dim("profile exact: case, punctuation and Unicode form count as errors")
+    if profile == "spoken" and scorer.get("number_words_kept"):
+        return dim(f"profile spoken: number words stay words {_in_languages(scorer['number_words_kept'])}")
     return None
+
+
+def _in_languages(tags: Sequence[str | None]) -> str:
+    """Return `in hi, ta and where no language is given`, for None, which comes last."""
+    parts = [f"in {', '.join(tag for tag in tags if tag is not None)}"] if tags[0] is not None else []
+    return " and ".join([*parts, "where no language is given"] if tags[-1] is None else parts)

@@ -8,7 +8,7 @@ from misheard.canonical import sha256_json
 from misheard.config import RunConfig, parse_config
 from misheard.errors import IncompleteRunError, RunAbortedError
 from misheard.metrics.base import Arm, Family
-from misheard.metrics.content import suite_content
+from misheard.metrics.content import number_words_kept, suite_content
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.metrics.response import load_scorer
 from misheard.metrics.scoring import FailurePolicy, count_run
@@ -116,6 +116,8 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     )
     scorer = scorer_description(settings, suite.abstentions, content)
     scorer["on_failure"] = policy
+    if settings.profile == "spoken":
+        scorer["number_words_kept"] = number_words_kept(suite)
     scorer = {**scorer, "sha256": sha256_json(scorer)}
     return CountedRun(run, config, suite, plan, respond, table, active, scorer)
 

@@ -2,13 +2,16 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from misheard.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from misheard.text.interning import TokenPairs
 
 Unit = Literal["words", "chars", "graphemes", "mixed"]
@@ -22,6 +25,10 @@ ANNOTATIONS: tuple[Annotations, ...] = ("keep", "remove", "token")
 Split = Callable[[str], Sequence[str]]
 ItemCounts = tuple[int, int, int, int]
 """Substitutions, deletions, insertions, hits."""
+
+Counts: TypeAlias = "list[ItemCounts] | npt.NDArray[np.int64]"
+"""The counts of n pairs: tuples, or the kernels' int64[n, 4], as making tuples of that takes about as long as
+counting words."""
 
 _LIGHT_PROFILES = ("exact", "nfc")
 """Profiles that need no module: `exact` changes nothing, `nfc` nothing else that a tokeniser would see."""
@@ -104,9 +111,11 @@ def _check(option: str, value: str, known: Sequence[str]) -> None:
 def _nfc(texts: Sequence[str]) -> Sequence[str]:
     if all(map(str.isascii, texts)):
         return texts
-    from unicodedata import is_normalized, normalize
+    from unicodedata import is_normalized
 
-    return [text if is_normalized("NFC", text) else normalize("NFC", text) for text in texts]
+    from misheard.text.normal_form import normal_form
+
+    return [text if is_normalized("NFC", text) else normal_form("NFC", text) for text in texts]
 
 
 def _chars(text: str) -> str:
@@ -114,9 +123,7 @@ def _chars(text: str) -> str:
     return "".join(text.split())
 
 
-def count_texts(
-    references: Sequence[str], hypotheses: Sequence[str], settings: TextSettings
-) -> list[ItemCounts]:
+def count_texts(references: Sequence[str], hypotheses: Sequence[str], settings: TextSettings) -> Counts:
     """Return the counts of each pair of normalised texts. Which way they are counted changes no number."""
     split, costs = settings.split(), settings.costs
     if _is_small(references, hypotheses, costs, _CHARACTERS_PER_WORD if settings.unit == "words" else 1):
@@ -133,7 +140,7 @@ def count_texts(
 
 def count_tokens(
     references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], costs: Costs
-) -> list[ItemCounts]:
+) -> Counts:
     """Return the counts of each pair of token lists."""
     counts: list[ItemCounts] = []
     if _is_small(references, hypotheses, costs):
@@ -145,16 +152,33 @@ def count_tokens(
         return counts
     from misheard.text.interning import token_pairs
 
-    return counts + _kernel_counts(token_pairs(references[done:], hypotheses[done:]), costs)
+    rest = _kernel_counts(token_pairs(references[done:], hypotheses[done:]), costs)
+    return counts + item_rows(rest) if counts else rest
+
+
+def item_rows(counts: Counts) -> list[ItemCounts]:
+    """Return the counts of each pair as a tuple."""
+    rows = counts if isinstance(counts, list) else counts.tolist()
+    return list(map(cast("Callable[[Iterable[int]], ItemCounts]", tuple), rows))
+
+
+def sum_counts(counts: Counts) -> ItemCounts:
+    """Return the sums over all pairs."""
+    if isinstance(counts, list):
+        sums = [sum(column) for column in zip(*counts, strict=True)] if counts else [0] * 4
+    else:
+        sums = counts.sum(axis=0).tolist()
+    return sums[0], sums[1], sums[2], sums[3]
 
 
 def _is_small(
     references: Sequence[Sized], hypotheses: Sequence[Sized], costs: Costs, per_token: int = 1
 ) -> bool:
     total = sum(map(len, references)) + sum(map(len, hypotheses))
-    largest = max(map(len, references), default=0) * max(map(len, hypotheses), default=0)
     limit = _SMALL_TOKENS_WITH_NUMPY if "numpy" in sys.modules else _SMALL_TOKENS[costs]
-    return total <= limit * per_token and largest <= _SMALL_PAIR
+    if total > limit * per_token:
+        return False
+    return max(map(len, references), default=0) * max(map(len, hypotheses), default=0) <= _SMALL_PAIR
 
 
 def _small_counts(
@@ -168,11 +192,7 @@ def _small_counts(
     ]
 
 
-def _kernel_counts(tokens: "TokenPairs", costs: Costs) -> list[ItemCounts]:
+def _kernel_counts(tokens: "TokenPairs", costs: Costs) -> "npt.NDArray[np.int64]":
     from misheard_kernels import edit_counts
 
-    counts = edit_counts(
-        tokens.ref_flat, tokens.ref_offsets, tokens.hyp_flat, tokens.hyp_offsets, costs=costs
-    )
-    rows: list[ItemCounts] = [(s, d, i, h) for s, d, i, h in counts.tolist()]
-    return rows
+    return edit_counts(tokens.ref_flat, tokens.ref_offsets, tokens.hyp_flat, tokens.hyp_offsets, costs=costs)

@@ -17,6 +17,8 @@ No other combining mark is touched: a vowel sign, virama, nukta or haraka is par
 import re
 import unicodedata
 
+from misheard.text.normal_form import normal_form
+
 _REWRITTEN = {
     **dict.fromkeys("’‘‛ʼʻ՚׳`´", "'"),
     "\u2212": "-",
@@ -136,7 +138,7 @@ def is_word_part(char: str) -> bool:
 
 def _folded_once(text: str) -> str:
     text = _with_small_numbers_apart(text.translate(_REWRITING))
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = normal_form("NFKC", normal_form("NFKC", text).casefold())
     if _ZWJ in text:
         for spelling, letter in _JOINED_LETTERS.items():
             text = text.replace(spelling, letter)

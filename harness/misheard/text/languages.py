@@ -1,5 +1,7 @@
 """Language tags."""
 
+from functools import lru_cache
+
 _THREE_LETTERS = {
     "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "por": "pt", "ita": "it",
     "nld": "nl", "dut": "nl", "dan": "da", "hin": "hi", "mar": "mr", "tam": "ta", "tel": "te", "mal": "ml",
@@ -10,6 +12,7 @@ _THREE_LETTERS = {
 _WHISPER_CODES = {"nb": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh"}
 
 
+@lru_cache(maxsize=1024)
 def primary_subtag(tag: str | None) -> str | None:
     """Return the language of a BCP-47 tag, in lower case: `en` of `en-IN` and of `eng`; None for no tag."""
     if not tag:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from text_to_num import find_numbers
+from text_to_num import alpha2digit, find_numbers
 
 from misheard.text.languages import primary_subtag
 from misheard.text.numeral_words import NUMBER_WORDS
@@ -42,11 +42,20 @@ class Piece:
         return _NUMBER.fullmatch(self.value) is not None
 
 
-@lru_cache(maxsize=65_536)
-def is_number_word(word: str, language: str | None) -> bool:
+def starts_number(word: str, language: str | None) -> bool:
     """Return whether a word of a language can start a number written out; articles alone do not."""
     primary = primary_subtag(language) or ""
     words = NUMBER_WORDS.get(primary)
     if words is None or word in words.articles:
         return False
-    return word in words.scales or bool(find_numbers([Piece(word, word)], primary, 0.0))
+    if word in words.scales:
+        return True
+    # several times quicker, and sure for a word of letters alone (but for one letter: `o` is a zero only
+    # beside others): what is no number is not changed
+    if len(word) > 1 and word.isalpha() and alpha2digit(word, primary, 0.0) == word:
+        return False
+    return bool(find_numbers([Piece(word, word)], primary, 0.0))
+
+
+is_number_word = lru_cache(maxsize=65_536)(starts_number)
+"""`starts_number`, for the words near numbers, which come again and again."""

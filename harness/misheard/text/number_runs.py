@@ -35,6 +35,8 @@ class Multipliers:
                 if start is not None:
                     marked[start] = replace(marked[start], starts_number=True)
                 after_last = index + 1
+                if piece.source in self._words.ordinals:
+                    self._levels = []
             elif not self._continues(piece):
                 self._levels = []
                 after_last = index + 1

@@ -23,6 +23,7 @@ class NumberWords:
         not_minus_after: words after which they do not, as in `au moins dix`.
         before_percent: words before a `cent` that is no number.
         hundreds: words that multiply a number word before them by a hundred.
+        ordinals: ordinals of multipliers, such as `thousandth`, with their power of ten; they end a number.
     """
 
     scales: Mapping[str, int]
@@ -32,10 +33,11 @@ class NumberWords:
     not_minus_after: frozenset[str] = frozenset()
     before_percent: frozenset[str] = frozenset()
     hundreds: frozenset[str] = frozenset()
+    ordinals: Mapping[str, int] = field(default_factory=dict)
 
     def power_of(self, word: str) -> int | None:
         """Return the power of ten by which a word multiplies the number word before it; None for others."""
-        return 2 if word in self.hundreds else self.scales.get(word)
+        return 2 if word in self.hundreds else self.scales.get(word) or self.ordinals.get(word)
 
 
 def _set(words: str) -> frozenset[str]:
@@ -51,6 +53,7 @@ NUMBER_WORDS = {
         plurals=_set("hundreds thousands millions billions trillions"),
         minus=_set("minus negative"),
         hundreds=_set("hundred"),
+        ordinals={"hundredth": 2, "thousandth": 3, "millionth": 6, "billionth": 9},
     ),
     "fr": NumberWords(
         {"mille": 3, "million": 6, "millions": 6, "milliard": 9, "milliards": 9},
@@ -60,6 +63,7 @@ NUMBER_WORDS = {
         not_minus_after=_set("au du à de"),
         before_percent=_set("pour"),
         hundreds=_set("cent cents"),
+        ordinals={"centième": 2, "millième": 3, "millionième": 6, "milliardième": 9},
     ),
     "es": NumberWords(
         {"mil": 3, "millón": 6, "millones": 6},
@@ -82,6 +86,11 @@ NUMBER_WORDS = {
         articles=_set("ein eine einen einem einer eines"),
         plurals=_set("millionen milliarden"),
         hundreds=_set("hundert"),
+        ordinals={
+            f"{stem}ste{ending}": power
+            for stem, power in (("hundert", 2), ("tausend", 3), ("million", 6), ("milliard", 9))
+            for ending in ("", "m", "n", "r", "s")
+        },
     ),
     "it": NumberWords(
         {"mila": 3, "milione": 6, "milioni": 6, "miliardo": 9, "miliardi": 9},
@@ -89,12 +98,18 @@ NUMBER_WORDS = {
         plurals=_set("milioni miliardi"),
         minus=_set("meno"),
         before_percent=_set("per"),
+        ordinals={
+            f"{stem}{ending}": power
+            for stem, power in (("centesim", 2), ("millesim", 3), ("milionesim", 6), ("miliardesim", 9))
+            for ending in ("o", "a")
+        },
     ),
     "nl": NumberWords(
         {"duizend": 3, "miljoen": 6, "miljard": 9},
         articles=_set("een"),
         minus=_set("min minus"),
         hundreds=_set("honderd"),
+        ordinals={"honderdste": 2, "duizendste": 3, "miljoenste": 6, "miljardste": 9},
     ),
     "da": NumberWords(
         {"tusind": 3, "million": 6, "millioner": 6, "milliard": 9, "milliarder": 9},
@@ -112,6 +127,11 @@ _POINT_REGIONS = {
 _POINT_LANGUAGES = _set(
     "en hi bn mr gu pa ta te kn ml or as ne si ur th zh ja ko he my km sw ha yo ig fil ms"
 )
+
+
+def reads_number_words(tag: str | None) -> bool:
+    """Return whether number words of a language become digits; without a language none do."""
+    return primary_subtag(tag) in NUMBER_WORDS
 
 
 def decimal_mark(tag: str | None) -> str | None:

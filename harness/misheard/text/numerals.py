@@ -20,7 +20,8 @@ A counted multiplier that is not smaller than the one before it starts a number 
 thousand five thousand` is `5000 5000`. A hundred and what follows it count a larger scale: `two hundred three
 thousand` is 203000. So do thousands in other languages than English: `two thousand five million` is
 `2000 5000000`, but `dos mil cinco millones` is 2005000000. Multipliers in a row are one: `a million million`;
-but a word that is a thousand by itself starts a number after another: `mil mil` is `1000 1000`.
+but a word that is a thousand by itself starts a number after another: `mil mil` is `1000 1000`. The ordinal
+of a multiplier is one too and ends its number: `five thousand two thousandth` is `5000 2000th`.
 """
 
 import re
@@ -193,6 +194,14 @@ class _Reader:
         is_short = len(first.value) <= _LONGEST_SCALED
         if scale is not None and is_short and _PLAIN.fullmatch(first.value.removeprefix("-")):
             return _multiplied_after_crore(first, scale) or times_power_of_ten(first.value, scale, self.mark)
+        power = self.words.ordinals.get(second.source)
+        if (
+            power is not None
+            and second.is_written_out
+            and first.source == first.value
+            and first.value.isdecimal()
+        ):
+            return times_power_of_ten(first.value, power, self.mark) + second.value.lstrip("0123456789")
         if not _PLAIN.fullmatch(second.value):
             return None
         if first.source in self.words.minus:

@@ -14,7 +14,6 @@ White space is Unicode's, as `str.split` sees it. Every profile is idempotent. A
 for any text gets a new version.
 """
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -22,6 +21,7 @@ from typing import Protocol
 from misheard.errors import InputError
 from misheard.text.annotations import KEEP, Annotations, with_annotations
 from misheard.text.folding import folded, plain_words
+from misheard.text.normal_form import normal_form
 from misheard.text.word_cache import WordCache
 
 
@@ -45,7 +45,7 @@ def _exact(text: str, language: str | None = None) -> str:
 
 
 def _nfc(text: str, language: str | None = None) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(normal_form("NFC", text).split())
 
 
 _plain_words = WordCache(lambda word: " ".join(plain_words(folded(word))))
@@ -68,7 +68,7 @@ PROFILES = {
         Profile("exact", 1, _exact),
         Profile("nfc", 1, _nfc),
         Profile("plain", 1, _plain),
-        Profile("spoken", 1, _spoken),
+        Profile("spoken", 2, _spoken),
     )
 }
 

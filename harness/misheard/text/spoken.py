@@ -20,7 +20,7 @@ from functools import lru_cache
 from misheard.text.digits import ascii_digits
 from misheard.text.folding import folded, is_word_part, plain_words, signed_pieces
 from misheard.text.languages import primary_subtag
-from misheard.text.number_pieces import Piece, is_number_word
+from misheard.text.number_pieces import Piece, starts_number
 from misheard.text.numeral_words import (
     AMOUNT_WORDS,
     BEFORE_AMOUNT,
@@ -34,6 +34,7 @@ from misheard.text.word_cache import WordCache
 # a form that changes once more, such as a year made of two amounts, settles in the next round
 _ROUNDS = 4
 
+_DIGIT = re.compile(r"\d")
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _SIGN_BEFORE_SYMBOL = re.compile(r"^-([$€£¥₹])(?=[.\d])")
 _WHOLE_AMOUNT = re.compile(r"(-?\d+)[.,]00")
@@ -55,19 +56,24 @@ def spoken(text: str, language: str | None = None) -> str:
     values = list(map(cache.__getitem__, words))
     if _NEEDS_READING not in values:
         return " ".join(filter(None, values))
+    joined = _SPACE_IN_NUMBER.sub("", text)
+    if joined != text:
+        words = joined.split()
+        values = list(map(cache.__getitem__, words))
     for _ in range(_ROUNDS):
-        again = _read(text, language, cache)
-        if again == text:
+        before = words
+        words, values = _read(words, values, language, cache)
+        if words == before:
             break
-        text = again
-    return text
+    return " ".join(words)
 
 
 def _without_numbers(word: str, language: str | None) -> str:
     """Return a word under `plain`, or `_NEEDS_READING` where it may be part of a number."""
     found = plain_words(folded(word))
-    if any(any(map(str.isdecimal, part)) or is_number_word(part, language) for part in found):
-        return _NEEDS_READING
+    for part in found:
+        if (not part.isalpha() and _DIGIT.search(part) is not None) or starts_number(part, language):
+            return _NEEDS_READING
     return " ".join(found)
 
 
@@ -77,18 +83,26 @@ def _pieces_of_word(word: str, language: str | None) -> tuple[Piece, ...]:
     return tuple(as_written(pieces, language))
 
 
-def _read(text: str, language: str | None, cache: WordCache) -> str:
-    """Return a text with its numbers in one form; words that no number is near are not looked at again."""
-    words = _SPACE_IN_NUMBER.sub("", text).split()
-    values = list(map(cache.__getitem__, words))
+def _read(
+    words: Sequence[str], values: Sequence[str], language: str | None, cache: WordCache
+) -> tuple[list[str], list[str]]:
+    """Return the words of a text with its numbers in one form, and the value of each in the cache.
+
+    Words that no number is near become their values, which stand for themselves and are not looked at again.
+    """
     out: list[str] = []
+    out_values: list[str] = []
     position = 0
     for start, stop in _windows(values):
-        out += values[position:start]
-        out += _read_window(words[start:stop], language)
+        plain = " ".join(values[position:start]).split()
+        read = " ".join(_read_window(words[start:stop], language)).split()
+        out += plain
+        out += read
+        out_values += plain
+        out_values += map(cache.__getitem__, read)
         position = stop
-    out += values[position:]
-    return " ".join(filter(None, out))
+    plain = " ".join(values[position:]).split()
+    return out + plain, out_values + plain
 
 
 def _windows(values: Sequence[str]) -> list[tuple[int, int]]:
