@@ -88,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_output(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--output", choices=("table", "json", "csv"), default="table")
-    group.add_argument("--align", action="store_true", help="print the alignments of what has errors")
+    group.add_argument(
+        "--align", action="store_true", help="print the alignments of what has errors; in table and JSON"
+    )
     group.add_argument("--align-limit", type=_AtLeast(1), metavar="N", help="at most so many alignments")
     group.add_argument(
         "--confusions", type=_AtLeast(1), metavar="N", help="so many of the most frequent edits"
@@ -102,13 +104,40 @@ def _add_output(group: "argparse._ArgumentGroup") -> None:
 
 def score(arguments: Sequence[str]) -> None:
     """Parse, call, print. Ends the process where arguments are wrong (2) or items of a run failed (1)."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     if options.run is None and options.ref is not None and options.hyp and not options.overrides:
+        _check_csv(options)
         _score_files(options)
     elif options.run is not None and options.ref is None and not options.hyp:
+        _check_run(options, parser.parse_args([options.run]))
         _score_run(Path(options.run), options.overrides)
     else:
         raise InputError("score: give the directory of a run, or --ref and --hyp with files; see --help")
+
+
+def _check_csv(options: argparse.Namespace) -> None:
+    """Refuse what CSV, a row of counts per utterance and hypothesis, has no place for."""
+    asked = [name for name in ("align", "align_limit", "confusions", "intervals") if getattr(options, name)]
+    if options.output == "csv" and asked:
+        raise InputError(
+            f"score: --output csv holds counts alone; leave {_options(asked)} out, or use --output json"
+        )
+
+
+def _check_run(options: argparse.Namespace, bare: argparse.Namespace) -> None:
+    """Refuse options of files beside a run: `bare` is what the run alone would be parsed to."""
+    asked = [
+        name for name, value in vars(options).items() if value != getattr(bare, name) and name != "overrides"
+    ]
+    if asked:
+        raise InputError(
+            f"score: a run takes --set alone; leave {_options(asked)} out (report.json holds every figure)"
+        )
+
+
+def _options(names: Sequence[str]) -> str:
+    return ", ".join("--" + name.replace("_", "-") for name in names)
 
 
 def _score_files(options: argparse.Namespace) -> None:

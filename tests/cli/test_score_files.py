@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ import numpy as np
 import pytest
 
 import misheard
+
+SCLITE = shutil.which("sclite") or "/usr/lib/sctk/bin/sclite"
 
 
 def command(
@@ -197,9 +201,113 @@ def test_alternatives(tmp_path: Path) -> None:
     assert (found["alternatives"], found["hypotheses"][0]["errors"]) == (True, 0)
 
 
+NULLS = [
+    ("i've { um / uh / @ } as far", "i've as far", 0, 3),
+    ("i've { um / uh / @ } as far", "i've uh as far", 0, 4),
+    ("a @ b", "a b", 0, 2),
+    ("a b", "a @ b", 0, 2),
+    ("a {x/@} b", "a @ b", 0, 2),
+    ("{ @ } b", "b", 0, 1),
+    ("a { x @ y / z } b", "a x y b", 0, 4),
+    ("a x@ b", "a x b", 1, 3),
+]
+
+
+@pytest.mark.parametrize(("reference", "hypothesis", "errors", "units"), NULLS)
+def test_the_null_word_of_sclite_is_nothing(
+    tmp_path: Path, reference: str, hypothesis: str, errors: int, units: int
+) -> None:
+    (tmp_path / "r.stm").write_text(f"u1 A s 0 9 {reference}\n")
+    (tmp_path / "r.trn").write_text(f"{reference} (u1)\n")
+    words = hypothesis.split()
+    (tmp_path / "h.ctm").write_text("".join(f"u1 A {n} 1 {word}\n" for n, word in enumerate(words)))
+    (tmp_path / "h.trn").write_text(f"{hypothesis} (u1)\n")
+    for ref, hyp in (("r.stm", "h.ctm"), ("r.trn", "h.trn")):
+        (system,) = document("--ref", ref, "--hyp", hyp, "--alternatives", cwd=tmp_path)["hypotheses"]
+        assert (system["errors"], system["reference_units"]) == (errors, units)
+
+
+def test_an_at_sign_is_a_word_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("john {at / @} home\n")
+    (tmp_path / "h.txt").write_text("john @ home\n")
+    found = document("--ref", "r.txt", "--hyp", "h.txt", "--alternatives", cwd=tmp_path)
+    assert (found["hypotheses"][0]["errors"], found["hypotheses"][0]["hits"]) == (0, 3)
+
+
+def test_choices_that_are_not_read_are_said(tmp_path: Path) -> None:
+    (tmp_path / "r.stm").write_text("u1 A s 0 9 a { b / @ }\nu2 A s 0 9 {canary}\n")
+    done = command("--ref", "r.stm", "--hyp", "r.stm", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"r.stm: 1 reference holds accepted spellings" in done.stderr and b"canary" not in done.stderr
+    assert command("--ref", "r.stm", "--hyp", "r.stm", "--alternatives", cwd=tmp_path).stderr == b""
+
+
+@pytest.mark.skipif(not Path(SCLITE).exists(), reason="needs sclite (Debian package sctk)")
+def test_paths_through_slots_cost_what_sclites_do(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+
+    def words(least: int, most: int) -> str:
+        return " ".join(rng.choice(list("abcde"), rng.integers(least, most + 1)))
+
+    def part() -> str:
+        if rng.random() < 0.5:
+            return str(rng.choice([*"abcde", "@"]))
+        return f"{{ {' / '.join(words(1, 4) if rng.random() < 0.75 else '@' for _ in range(3))} }}"
+
+    for name, texts in (
+        ("r.trn", [" ".join(part() for _ in range(rng.integers(1, 6))) for _ in range(400)]),
+        ("h.trn", [words(0, 9) for _ in range(400)]),
+    ):
+        (tmp_path / name).write_text("".join(f"{text} (s1-{n:03d})\n" for n, text in enumerate(texts)))
+    arguments = ["-r", "r.trn", "trn", "-h", "h.trn", "trn", "-i", "wsj", "-o", "pralign", "stdout"]
+    done = subprocess.run([SCLITE, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = re.findall(r"^id: \(s1-(\d+)\)\nScores: .*\) \d+ (\d+) (\d+) (\d+)", done.stdout, re.MULTILINE)
+    theirs = {int(n): 4 * int(s) + 3 * (int(d) + int(i)) for n, s, d, i in found}
+    (system,) = document(
+        "--ref", "r.trn", "--hyp", "h.trn", "--alternatives", "--costs", "sclite", cwd=tmp_path
+    )["hypotheses"]
+    ours = [4 * row["substitutions"] + 3 * (row["deletions"] + row["insertions"]) for row in system["items"]]
+    assert [theirs[n] for n in range(400)] == ours
+
+
+def test_json_holds_the_alignments_that_are_asked_for(files: Path) -> None:
+    arguments = ("--ref", "ref.txt", "--hyp", "a.txt")
+    items = document(*arguments, "--align", cwd=files)["hypotheses"][0]["items"]
+    assert [item["alignment"] is None for item in items] == [False, False, False, True]
+    assert items[1]["alignment"][:2] == [
+        {"operation": "deletion", "reference": "no", "hypothesis": None},
+        {"operation": "match", "reference": "chest", "hypothesis": "chest"},
+    ]
+    items = document(*arguments, "--align-limit", "1", cwd=files)["hypotheses"][0]["items"]
+    assert [item["alignment"] is None for item in items] == [False, True, True, True]
+    assert "alignment" not in document(*arguments, cwd=files)["hypotheses"][0]["items"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [([], "no language given"), (["--language", "hi"], "none are read in hi"), (["--language", "en-IN"], "")],
+)
+def test_spoken_says_where_number_words_stay_words(files: Path, arguments: list[str], said: str) -> None:
+    given = ("--ref", "ref.txt", "--hyp", "a.txt", "--profile", "spoken", *arguments)
+    table = printed(*given, cwd=files)
+    assert table.count("number words stay words") == bool(said) and said in table
+    assert document(*given, cwd=files)["number_words"] == ("kept" if said else "digits")
+    assert document("--ref", "ref.txt", "--hyp", "a.txt", cwd=files)["number_words"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--ref", "ref.txt", "--hyp", "a.txt", "--output", "csv", "--align"], "leave --align out"),
+        (
+            ["--ref", "ref.txt", "--hyp", "a.txt", "--output", "csv", "--align-limit", "1"],
+            "--align-limit out",
+        ),
+        (
+            ["--ref", "ref.txt", "--hyp", "a.txt", "--output", "csv", "--intervals", "--confusions", "3"],
+            "leave --confusions, --intervals out",
+        ),
+        ([".", "--output", "json", "--profile", "plain"], "leave --profile, --output out"),
         ([], "--ref and --hyp"),
         (["--ref", "ref.txt"], "--ref and --hyp"),
         (["--hyp", "ref.txt"], "--ref and --hyp"),

@@ -1,5 +1,7 @@
 """Reference alternatives: the exact path against trying every one."""
 
+from functools import cache
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +58,23 @@ def test_no_path_is_better(slots, hypothesis):
     reference = matched_reference(slots, hypothesis)
     assert (tuple(chosen), reference) in list(paths(slots))
     assert canonical(reference, hypothesis) == min(canonical(path, hypothesis) for _, path in paths(slots))
+
+
+@settings(deadline=None)
+@given(slots_of_some, st.lists(st.sampled_from("abcd"), max_size=6))
+def test_no_path_costs_less_with_sclites_costs(slots, hypothesis):
+    def cost(reference):
+        @cache
+        def least(i, j):
+            if not i or not j:
+                return 3 * (i + j)
+            pairing = 4 * (reference[i - 1] != hypothesis[j - 1])
+            return min(least(i - 1, j) + 3, least(i, j - 1) + 3, least(i - 1, j - 1) + pairing)
+
+        return least(len(reference), len(hypothesis))
+
+    reference = matched_reference(slots, hypothesis, "sclite")
+    assert cost(reference) == min(cost(path) for _, path in paths(slots))
 
 
 def test_long_references_are_exact_too():

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misheard.errors import InputError
-from misheard.text.alternatives import parse_alternatives, with_spellings
+from misheard.text.alternatives import (
+    has_choice,
+    parse_alternatives,
+    with_spellings,
+    without_null_words,
+)
 
 
 def parse(text):
@@ -58,6 +63,45 @@ def test_errors_hold_no_text():
     with pytest.raises(InputError) as caught:
         parse("secret {secret")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("{um / @}", ((("um",), ()),)),
+        ("{um/@/uh}", ((("um",), (), ("uh",)),)),
+        ("a @ b", ((("a", "b"),),)),
+        ("@{a / b}@", ((("a",), ("b",)),)),
+        ("{ @ / @ } x {@}", ((("x",),),)),
+        ("x@ @x a@b {x@ / @@}", ((("x@", "@x", "a@b"),), (("x@",), ("@@",)))),
+        (r"\{@ a\/@", ((("{@", "a/@"),),)),
+    ],
+)
+def test_the_null_word_stands_for_nothing(text, without):
+    assert parse(without_null_words(text)) == without
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a {b / c}", True),
+        ("{b}", False),
+        ("a / b", False),
+        (r"\{a / b}", False),
+        ("{a / b", False),
+        ("", False),
+    ],
+)
+def test_what_could_be_a_choice(text, expected):
+    assert has_choice(text) is expected
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 200_000, "{/" * 100_000, "{" + "/" * 200_000, "{@ " * 70_000 + "@ " * 70_000]
+)
+def test_hostile_braces_are_looked_through(text):
+    assert not has_choice(text)
+    assert "{" in without_null_words(text)
 
 
 def test_normalisation_happens_inside_the_slot():

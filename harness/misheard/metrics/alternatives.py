@@ -2,13 +2,14 @@
 
 A reference is a list of slots, each with one or more alternatives, each of any number of tokens (none makes
 the slot optional). Of all paths through the slots the one is matched whose alignment with the hypothesis has
-the fewest errors, then the fewest substitutions; of equal ones, that with the alternative listed first,
-decided from the last slot to the first. The matched path is then a reference like any other: it is aligned,
-counted, and gives the denominator.
+the fewest errors, then the fewest substitutions, or costs least where errors have sclite's costs; of equal
+ones, that with the alternative listed first, decided from the last slot to the first. The matched path is
+then a reference like any other: it is aligned, counted, and gives the denominator.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,11 @@ from misheard.metrics.dynamic_rows import IntRow, prefix_costs
 
 Slot = Sequence[Sequence[str]]
 
+Costs = Literal["unit", "sclite"]
+
 _ERROR = 1 << 32
-_SUBSTITUTION = _ERROR + 1
+_COSTS: dict[Costs, tuple[int, int]] = {"unit": (_ERROR, _ERROR + 1), "sclite": (3, 4)}
+"""Of a deletion or insertion, and of a substitution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +43,26 @@ class _Choice:
     entered: IntRow
 
 
-def matched_reference(slots: Sequence[Slot], hypothesis: Sequence[str]) -> list[str]:
+def matched_reference(slots: Sequence[Slot], hypothesis: Sequence[str], costs: Costs = "unit") -> list[str]:
     """Return the tokens of the path that a hypothesis is scored against.
 
     Exact over all paths, in time that grows with the tokens of all alternatives times the hypothesis tokens;
     memory grows with the slots that have a choice. Raises ValueError for a slot without alternatives.
     """
-    chosen = matched_alternatives(slots, hypothesis)
+    chosen = matched_alternatives(slots, hypothesis, costs)
     return [token for slot, index in zip(slots, chosen, strict=True) for token in slot[index]]
 
 
-def matched_alternatives(slots: Sequence[Slot], hypothesis: Sequence[str]) -> list[int]:
+def matched_alternatives(
+    slots: Sequence[Slot], hypothesis: Sequence[str], costs: Costs = "unit"
+) -> list[int]:
     """Return, per slot, the index of the alternative on the matched path. Raises as `matched_reference`."""
     for place, slot in enumerate(slots):
         if len(slot) == 0:
             raise ValueError(f"slot {place} has no alternatives")
     if all(len(slot) == 1 for slot in slots):
         return [0] * len(slots)
-    reader = _Reader(hypothesis)
+    reader = _Reader(hypothesis, costs)
     row, choices = reader.start(), list[_Choice]()
     for slot in slots:
         ends = [reader.read(row, alternative) for alternative in slot]
@@ -71,12 +77,13 @@ def matched_alternatives(slots: Sequence[Slot], hypothesis: Sequence[str]) -> li
 class _Reader:
     """Reads reference tokens against one hypothesis, a row at a time."""
 
-    def __init__(self, hypothesis: Sequence[str]) -> None:
+    def __init__(self, hypothesis: Sequence[str], costs: Costs) -> None:
+        self._gap, self._substitution = _COSTS[costs]
         self._ids: dict[str, int] = {}
         self._hypothesis = np.array(
             [self._ids.setdefault(token, len(self._ids)) for token in hypothesis], dtype=np.int64
         )
-        self._prefix = prefix_costs(np.full(len(hypothesis), _ERROR, dtype=np.int64))
+        self._prefix = prefix_costs(np.full(len(hypothesis), self._gap, dtype=np.int64))
         self._places = np.arange(len(hypothesis) + 1)
 
     def start(self) -> _Row:
@@ -89,8 +96,8 @@ class _Reader:
         return row
 
     def _read_one(self, row: _Row, token: int) -> _Row:
-        pairing = row.costs[:-1] + np.where(self._hypothesis == token, 0, _SUBSTITUTION)
-        costs, entered = row.costs + _ERROR, row.entered.copy()
+        pairing = row.costs[:-1] + np.where(self._hypothesis == token, 0, self._substitution)
+        costs, entered = row.costs + self._gap, row.entered.copy()
         is_pair = np.concatenate([[False], pairing <= costs[1:]])
         costs[1:] = np.minimum(costs[1:], pairing)
         entered[1:] = np.where(is_pair[1:], row.entered[:-1], entered[1:])

@@ -42,6 +42,10 @@ def _header(document: Document) -> str:
         parts.append(f"annotations {document['annotations']}")
     if document["alternatives"]:
         parts.append("alternatives")
+    if document["number_words"] == "kept":
+        tag = document["language"]
+        why = "no language given" if tag is None else f"none are read in {visible(tag)}"
+        parts.append(f"number words stay words ({why})")
     count = document["pairs"]
     utterances = f"{count} utterance{'' if count == 1 else 's'}, read as {reference['format']}"
     return f"reference  {visible(reference['file'])}: {utterances}\ncompared   {', '.join(parts)}"

@@ -22,6 +22,10 @@ def matched_references(
         return split(normal)
 
     return [
-        matched_reference(parse_alternatives(reference, item=f"reference {number}", split=tokens), hypothesis)
+        matched_reference(
+            parse_alternatives(reference, item=f"reference {number}", split=tokens),
+            hypothesis,
+            settings.costs,
+        )
         for number, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True), 1)
     ]

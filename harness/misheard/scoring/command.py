@@ -19,7 +19,7 @@ class PrintOptions:
 
     Attributes:
         output: `table`, `json` (everything) or `csv` (a row per pair and system).
-        align: whether alignments are printed below the table.
+        align: whether alignments are printed, below the table or in the items of JSON; CSV holds none.
         align_limit: at most so many pairs per system, those with errors only; None for all of them.
         confusions: how many of the most frequent edits of each kind; None for none, in JSON JSON_CONFUSIONS.
         intervals: whether a single system gets an interval; several always do.
@@ -38,6 +38,8 @@ class PrintOptions:
 def print_scores(request: FilesRequest, options: PrintOptions) -> None:
     """Score files and print the result to standard output. Raises InputError for what cannot be scored."""
     scored = score_files(request)
+    if scored.unread_choices:
+        sys.stderr.write(_choices_note(scored) + "\n")
     if hasattr(sys.stdout, "reconfigure"):
         # lone surrogates, and characters that the terminal's encoding lacks, are shown as escapes
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -58,17 +60,29 @@ def print_scores(request: FilesRequest, options: PrintOptions) -> None:
         _print_alignments(scored, options.align_limit)
 
 
+def _choices_note(scored: ScoredFiles) -> str:
+    count = scored.unread_choices
+    hold = "1 reference holds" if count == 1 else f"{count} references hold"
+    name = _shown(scored.reference.name)
+    return (
+        f"{name}: {hold} accepted spellings as {{a / b}}, which counted as words; --alternatives reads them"
+    )
+
+
 def _document(scored: ScoredFiles, options: PrintOptions) -> dict[str, Any]:
     is_json = options.output == "json"
+    alignments = options.align_limit if options.align else 0
     confusions = JSON_CONFUSIONS if is_json and options.confusions is None else options.confusions
     if len(scored.systems) < 2 and not options.intervals:
-        return files_document(scored, None, None, confusions, with_items=is_json)
+        return files_document(scored, None, None, confusions, with_items=is_json, alignments=alignments)
     from misheard.report.values import statistics_document
     from misheard.scoring.intervals import file_intervals
 
     intervals = file_intervals(scored, options.resamples, options.seed)
     statistics = statistics_document(options.resamples, options.seed)
-    return files_document(scored, intervals, statistics, confusions, with_items=is_json)
+    return files_document(
+        scored, intervals, statistics, confusions, with_items=is_json, alignments=alignments
+    )
 
 
 def items_csv(scored: ScoredFiles) -> str:
@@ -92,7 +106,7 @@ def _print_alignments(scored: ScoredFiles, limit: int | None) -> None:
     from misheard.console import stdout
 
     for system in scored.systems:
-        wrong = [place for place, item in enumerate(system.score.items) if sum(item[:3])]
+        wrong = system.with_errors
         shown = wrong if limit is None else wrong[:limit]
         for place in shown:
             _print_alignment(scored, system, place)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from misheard.api import Score
 from misheard.scoring.files import ScoredFiles, SystemScore
+from misheard.scoring.texts import TextSettings
 from misheard.text.profiles import profile_named
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ def files_document(
     confusions: int | None = None,
     *,
     with_items: bool = True,
+    alignments: int | None = 0,
 ) -> Document:
     """Return the document.
 
     `confusions` says how many of each kind; None leaves them out. `statistics` are the settings of
-    `intervals`; both are None where none were estimated.
+    `intervals`; both are None where none were estimated. `alignments` says how many of each system's items
+    with errors hold theirs, None for all of them; at 0 no item has such a field.
     """
     settings, reference = scored.settings, scored.reference
     return {
@@ -43,6 +46,7 @@ def files_document(
         "profile": {"name": settings.profile, "version": profile_named(settings.profile).version},
         "unit": settings.unit,
         "language": settings.language,
+        "number_words": _number_words(settings),
         "costs": settings.costs,
         "annotations": settings.annotations,
         "alternatives": scored.alternatives,
@@ -58,8 +62,8 @@ def files_document(
             {
                 **system_document(system),
                 "intervals": None if intervals is None else _intervals(intervals.rates[place]),
-                "confusions": None if confusions is None else _confusions(system.score, confusions),
-                "items": item_documents(scored, system) if with_items else None,
+                "confusions": None if confusions is None else _confusions(system, confusions),
+                "items": item_documents(scored, system, alignments) if with_items else None,
             }
             for place, system in enumerate(scored.systems)
         ],
@@ -67,10 +71,19 @@ def files_document(
     }
 
 
+def _number_words(settings: TextSettings) -> str | None:
+    """Return what becomes of number words, `digits` or `kept`; None where the profile does not read them."""
+    if settings.profile != "spoken":
+        return None
+    from misheard.text.numeral_words import reads_number_words
+
+    return "digits" if reads_number_words(settings.language) else "kept"
+
+
 def system_document(system: SystemScore) -> Document:
     """Return the corpus figures of one system."""
     score = system.score
-    with_errors = sum(1 for item in score.items if sum(item[:3]))
+    with_errors = len(system.with_errors)
     return {
         "file": system.name,
         "format": system.transcripts.format,
@@ -91,12 +104,17 @@ def system_document(system: SystemScore) -> Document:
     }
 
 
-def item_documents(scored: ScoredFiles, system: SystemScore) -> list[Document]:
-    """Return the counts of each pair, in the order of the references."""
-    documents = []
+def item_documents(scored: ScoredFiles, system: SystemScore, alignments: int | None = 0) -> list[Document]:
+    """Return the counts of each pair, in the order of the references; `alignments` as in `files_document`."""
+    documents: list[Document] = []
     for identifier, item in zip(scored.pairs.ids, system.score.items, strict=True):
         row = dict(zip(ITEM_COLUMNS, item_row(item), strict=True))
         documents.append({"id": identifier, **row})
+    if alignments != 0:
+        aligned = set(system.with_errors[:alignments])
+        for place, document in enumerate(documents):
+            steps = system.score.alignments[place] if place in aligned else None
+            document["alignment"] = None if steps is None else [step._asdict() for step in steps]
     return documents
 
 
@@ -147,11 +165,11 @@ def _comparisons(scored: ScoredFiles, intervals: "FileIntervals") -> list[Docume
     ]
 
 
-def _confusions(score: Score, most: int) -> Document:
+def _confusions(system: SystemScore, most: int) -> Document:
     from misheard.scoring.alignments import confusions_of
 
-    wrong = [place for place, item in enumerate(score.items) if sum(item[:3])]
-    found = confusions_of(score.alignments[place] for place in wrong).most_frequent(most)
+    score = system.score
+    found = confusions_of(score.alignments[place] for place in system.with_errors).most_frequent(most)
     return {
         "substitutions": [
             {"reference": said, "hypothesis": heard, "count": count}

@@ -53,10 +53,19 @@ class SystemScore:
         """What reports call it."""
         return self.transcripts.name
 
+    @property
+    def with_errors(self) -> list[int]:
+        """The places of the pairs that have errors, ascending."""
+        return [place for place, item in enumerate(self.score.items) if sum(item[:3])]
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredFiles:
-    """The scores of every system over the same references, in the order of the command line."""
+    """The scores of every system over the same references, in the order of the command line.
+
+    `unread_choices` counts references in a format of sclite's that hold `{a / b}`, where that was taken for
+    words.
+    """
 
     settings: TextSettings
     missing: Missing
@@ -64,6 +73,10 @@ class ScoredFiles:
     reference: Transcripts = field(repr=False)
     pairs: Pairs = field(repr=False)
     systems: tuple[SystemScore, ...]
+    unread_choices: int = 0
+
+
+_SCLITE_FORMATS = frozenset({"stm", "ctm", "trn"})
 
 
 def score_files(request: FilesRequest) -> ScoredFiles:
@@ -78,7 +91,11 @@ def score_files(request: FilesRequest) -> ScoredFiles:
     sessions = None if request.sessions is None else read_sessions(request.sessions)
     pairs = pair(reference, systems, request.missing, sessions)
     alternatives = request.alternatives or reference.has_alternatives
-    scores = [_score(pairs.references, texts, request.settings, alternatives) for texts in pairs.hypotheses]
+    references = _read_texts(pairs.references, reference, alternatives)
+    scores = [
+        _score(references, _read_texts(texts, system, alternatives), request.settings, alternatives)
+        for texts, system in zip(pairs.hypotheses, systems, strict=True)
+    ]
     return ScoredFiles(
         settings=request.settings,
         missing=request.missing,
@@ -86,7 +103,25 @@ def score_files(request: FilesRequest) -> ScoredFiles:
         reference=reference,
         pairs=pairs,
         systems=tuple(map(SystemScore, systems, pairs.paired_by, pairs.missing, scores)),
+        unread_choices=0 if alternatives else _choices(reference),
     )
+
+
+def _read_texts(texts: Sequence[str], read: Transcripts, alternatives: bool) -> Sequence[str]:
+    """Return texts as they are scored: where alternatives are read, sclite's null word is nothing."""
+    if not alternatives or read.format not in _SCLITE_FORMATS:
+        return texts
+    from misheard.text.alternatives import without_null_words
+
+    return list(map(without_null_words, texts))
+
+
+def _choices(reference: Transcripts) -> int:
+    if reference.format not in _SCLITE_FORMATS or not any("{" in text for text in reference.texts):
+        return 0
+    from misheard.text.alternatives import has_choice
+
+    return sum(map(has_choice, reference.texts))
 
 
 def _score(

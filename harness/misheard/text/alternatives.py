@@ -6,6 +6,9 @@ outside braces and any other backslash need no escape. A slot is made of whole t
 `ab` ends before it. Slots do not nest.
 
 Only what asks for this notation reads it; elsewhere a brace is a character like others.
+
+sclite's notation in STM and trn is the same but for its null word: a word `@`, inside a slot or outside,
+stands for nothing (`without_null_words`). Slots that nest, which sclite also reads, are an error here.
 """
 
 import re
@@ -18,6 +21,21 @@ Slot = tuple[Spelling, ...]
 Lattice = tuple[Slot, ...]
 
 _SIGN = re.compile(r"\\[{}/\\]|[{}/]")
+_SLOT = re.compile(r"(?<!\\)\{[^{}]*\}")
+_NULL_SLOT = re.compile(r"(?<!\\)\{\s*@(?:[\s/]+@)*\s*\}")
+_NULL_WORD = re.compile(r"(?<![^\s{}/])(?<!\\[{}/])@(?![^\s{}/])")
+
+
+def has_choice(text: str) -> bool:
+    """Return whether a text holds what could be a slot with a choice."""
+    return any("/" in slot[0] for slot in _SLOT.finditer(text))
+
+
+def without_null_words(text: str) -> str:
+    """Return a text of sclite's with nothing where its null word stands: `{um / @}` becomes `{um / }`."""
+    if "@" not in text:
+        return text
+    return _NULL_WORD.sub("", _NULL_SLOT.sub(" ", text))
 
 
 def parse_alternatives(text: str, *, item: str, split: Callable[[str], Sequence[str]]) -> Lattice:

@@ -16,7 +16,7 @@ def read_trn(source: Source) -> Utterances:
     """Read sclite's trn: `words (id)`.
 
     A line that begins with `;;` and ends with no id is a comment, and empty lines are skipped; what else has
-    no id is an error. Braces and `@` are words like others.
+    no id is an error. What braces and `@` mean is not decided here (see `misheard.text.alternatives`).
     """
     texts, ids = [], []
     for number, line in enumerate(source.lines(), 1):
