@@ -23,6 +23,13 @@ def made(folder: Path, name: str, seconds: float = 3.0, channels: int = 1) -> tu
     return form.write(folder / f"a.{form.suffix}", data), samples
 
 
+def is_truncated(path: Path) -> None:
+    for action in (check, decode):
+        with pytest.raises(ItemFailedError) as caught:
+            action(path)
+        assert caught.value.kind is FailureKind.AUDIO_TRUNCATED
+
+
 @pytest.mark.parametrize("name", FFMPEG_FORMS)
 def test_the_recording_is_heard_in_full(tmp_path: Path, name: str) -> None:
     path, samples = made(tmp_path, name)
@@ -101,22 +108,36 @@ def test_a_cut_file_is_truncated(tmp_path: Path, name: str, share: float) -> Non
     # AMR states no length: a cut between two frames leaves a whole file.
     at = int(len(raw) * share) // 13 * 13 if name == "amr" else int(len(raw) * share)
     path.write_bytes(raw[:at])
-    for action in (check, decode):
-        with pytest.raises(ItemFailedError) as caught:
-            action(path)
-        assert caught.value.kind is FailureKind.AUDIO_TRUNCATED
+    is_truncated(path)
 
 
-@pytest.mark.parametrize("name", ["m4a", "faststart", "adts", "amr", "wma", "oga", "tta"])
+@pytest.mark.parametrize("name", sorted({*FFMPEG_FORMS} - {"mov"}))
 def test_damage_in_the_middle_is_noticed(tmp_path: Path, name: str) -> None:
-    path, _ = made(tmp_path, name)
+    path, _ = made(tmp_path, name, seconds=12.0)
     raw = bytearray(path.read_bytes())
     middle = len(raw) // 2
     raw[middle : middle + len(raw) // 8] = np.random.default_rng(1).bytes(len(raw) // 8)
     path.write_bytes(raw)
-    with pytest.raises(ItemFailedError) as caught:
-        decode(path)
-    assert caught.value.kind is FailureKind.AUDIO_TRUNCATED
+    is_truncated(path)
+
+
+@pytest.mark.parametrize("name", ["tta", "wavpack", "oga", "mkv"])
+def test_one_wrong_bit_is_noticed_where_there_are_checksums(tmp_path: Path, name: str) -> None:
+    path, _ = made(tmp_path, name, seconds=12.0)
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    path.write_bytes(raw)
+    is_truncated(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["fragments", "faststart", "webm", "mkv", "adts", "amr", "wma", "wavpack", "tta", "oga"]
+)
+def test_a_second_half_of_zeros_is_noticed(tmp_path: Path, name: str) -> None:
+    path, _ = made(tmp_path, name, seconds=12.0)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: len(raw) // 2] + bytes(len(raw) - len(raw) // 2))
+    is_truncated(path)
 
 
 @pytest.mark.parametrize(

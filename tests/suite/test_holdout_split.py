@@ -345,6 +345,27 @@ def test_splitting_twice_extending_nothing_and_rotating_too_much_are_refused(div
     assert (divided / "split.json").read_bytes() == before
 
 
+def test_processes_divide_a_suite_one_after_the_other(tmp_path: Path) -> None:
+    root = write_suite(tmp_path / "suite", rows_of(30))
+
+    def together(*commands: list[str]) -> list[tuple[int, str]]:
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-m", "misheard", "suite", command, str(root), *options],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            for command, *options in commands
+        ]  # fmt: skip
+        ended = [(process, process.communicate(timeout=120)[1]) for process in running]
+        return sorted((process.returncode, error) for process, error in ended)
+
+    made, *refused = together(*(["split", "--reserve", "0.5", "--seed", str(seed)] for seed in range(3)))
+    assert made[0] == 0
+    assert all(code == 2 and "is split already" in error for code, error in refused)
+    assert [code for code, _ in together(*[["rotate"]] * 3)] == [0, 0, 0]
+    assert json.loads((root / "split.json").read_text())["rotation"] == 3
+
+
 def test_unsplit_suites_cannot_be_extended_or_rotated(tmp_path: Path) -> None:
     root = write_suite(tmp_path, rows_of(30))
     with pytest.raises(InputError, match="is not split yet"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from misheard.errors import InputError
 from misheard.suite.writing import new_folder
 
 
@@ -60,6 +61,18 @@ def test_two_processes_leave_each_other_alone(tmp_path: Path) -> None:
     assert process.exitcode == 0
     assert (tmp_path / "new" / "file").read_text() == "half"
     assert names(tmp_path) == ["new"]
+
+
+def test_of_two_that_end_one_is_kept_and_the_other_says_so(tmp_path: Path) -> None:
+    process, connection, _ = start(tmp_path / "new")
+    ours = new_folder(tmp_path / "new")
+    (ours.__enter__() / "file").write_text("ours")
+    connection.send("go on")
+    process.join()
+    with pytest.raises(InputError, match="made by another process"):
+        ours.__exit__(None, None, None)
+    assert names(tmp_path) == ["new"]
+    assert (tmp_path / "new" / "file").read_text() == "half"
 
 
 def test_without_locks_folders_are_made_and_none_is_taken_for_remains(

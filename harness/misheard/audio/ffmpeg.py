@@ -34,6 +34,8 @@ DEMUXERS = (
 
 FORMATS = frozenset(name for *_, name in DEMUXERS)
 
+_CHECKS = {"err_detect": "crccheck+explode"}
+
 _NO_LENGTH = frozenset({"aac", "amr"})
 """FFmpeg guesses the length of these from the bit rate."""
 
@@ -60,6 +62,8 @@ class FFmpegSound:
         stream = container.streams.audio[0]
         if stream.codec_context is None:
             raise ValueError("its audio is in a coding that FFmpeg does not know")
+        # Those of the container do not reach the decoder, which checks no sum (TTA, WavPack) unless told to.
+        stream.codec_context.options = _CHECKS
         self._decoded = container.decode(stream)
         self.format, self.subtype = name, stream.codec_context.name.upper()
         # The container may state another rate than its stream has (HE-AAC): the first frame is asked.
@@ -129,7 +133,7 @@ def open_ffmpeg(file: BinaryIO, demuxer: str, name: str) -> Iterator[FFmpegSound
     except (ImportError, OSError) as error:
         detail = f"recordings in the format {name} are decoded with av ({error}): {INSTALL_ADVICE}"
         raise BackendError(detail) from error
-    options = {"protocol_whitelist": "", "err_detect": "crccheck+explode"}
+    options = {"protocol_whitelist": "", **_CHECKS}
     try:
         container = av.open(_Bounded(file), format=demuxer, options=options, metadata_errors="replace")
     except (av.error.FFmpegError, OSError) as error:

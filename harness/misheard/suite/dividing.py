@@ -1,9 +1,11 @@
 """Splitting, extending and rotating a suite on disk: load, decide, replace `split.json`."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from misheard.errors import InputError
+from misheard.suite.alone import alone
 from misheard.suite.items import Suite
 from misheard.suite.locked import check_lock
 from misheard.suite.manifest import load_undivided, load_whole
@@ -39,15 +41,16 @@ def split_suite(path: Path, shares: Shares, seed: int) -> DividedSuite:
     Raises InputError where it is split already or cannot be split so, SuiteError where it cannot be used,
     NotComparableError where it is not as its lock says.
     """
-    target = sidecars(path).split
-    if is_there(target):
-        raise InputError(
-            f"{target}: the suite is split already; --extend puts new items into a set, "
-            "misheard suite rotate replaces part of the rolling set"
-        )
-    suite, _ = load_whole(path)
-    check_lock(path)
-    return _written(path, suite, split_items(suite.items, suite.axes, shares, seed))
+    with _changing(path):
+        target = sidecars(path).split
+        if is_there(target):
+            raise InputError(
+                f"{target}: the suite is split already; --extend puts new items into a set, "
+                "misheard suite rotate replaces part of the rolling set"
+            )
+        suite, _ = load_whole(path)
+        check_lock(path)
+        return _written(path, suite, split_items(suite.items, suite.axes, shares, seed))
 
 
 def extend_suite(path: Path, to: SetName) -> ExtendedSuite:
@@ -55,13 +58,14 @@ def extend_suite(path: Path, to: SetName) -> ExtendedSuite:
 
     Raises InputError where the suite is not split, or an item is in another session than before.
     """
-    suite, before = load_undivided(path)
-    if before is None:
-        raise InputError(f"{path}: is not split yet; leave --extend out")
-    split, added, gone = extend_split(before, suite.items, to)
-    if not added and not gone:
-        raise InputError(f"{path}: every item is in a set already")
-    return ExtendedSuite(_written(path, suite, split), added, gone)
+    with _changing(path):
+        suite, before = load_undivided(path)
+        if before is None:
+            raise InputError(f"{path}: is not split yet; leave --extend out")
+        split, added, gone = extend_split(before, suite.items, to)
+        if not added and not gone:
+            raise InputError(f"{path}: every item is in a set already")
+        return ExtendedSuite(_written(path, suite, split), added, gone)
 
 
 def rotate_suite(path: Path, *, share: float, seed: int, reuse: bool) -> tuple[Rotation, DividedSuite]:
@@ -70,13 +74,21 @@ def rotate_suite(path: Path, *, share: float, seed: int, reuse: bool) -> tuple[R
     Raises InputError where the suite is not split or the reserve is not enough, NotComparableError where the
     suite is not as its lock says.
     """
-    suite, _ = load_whole(path)
-    before = load_undivided(path)[1]
-    if before is None:
-        raise InputError(f"{path}: is not split yet; misheard suite split divides it")
-    check_lock(path)
-    rotated = rotate(before, suite.items, suite.axes, share=share, seed=seed, reuse=reuse)
-    return rotated, _written(path, suite, rotated.split)
+    with _changing(path):
+        suite, _ = load_whole(path)
+        before = load_undivided(path)[1]
+        if before is None:
+            raise InputError(f"{path}: is not split yet; misheard suite split divides it")
+        check_lock(path)
+        rotated = rotate(before, suite.items, suite.axes, share=share, seed=seed, reuse=reuse)
+        return rotated, _written(path, suite, rotated.split)
+
+
+def _changing(path: Path) -> AbstractContextManager[None]:
+    """Let no other process divide the suite, which it would do from the same split as it was before."""
+    folder = sidecars(path).split.parent
+    # Without one there is no suite, as whoever loads it will say.
+    return alone(folder) if folder.is_dir() else nullcontext()
 
 
 def _written(path: Path, suite: Suite, split: Split) -> DividedSuite:

@@ -5,11 +5,8 @@ line says which run used it up. The file is replaced whole, under a lock, so tha
 leaves the old log or the new one.
 """
 
-import fcntl
 import getpass
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 
 from misheard.canonical import canonical_json, sha256_json, write_atomic
 from misheard.errors import InputError
+from misheard.suite.alone import alone
 from misheard.suite.problems import Problems
 from misheard.suite.sidecars import is_there
 from misheard.suite.sources import read_json_lines
@@ -124,7 +122,7 @@ def append_opening(
     `allowed` is called with the openings so far, while no other process can append, and raises where there
     may not be another.
     """
-    with _alone(path):
+    with alone(path.parent):
         entries = read_openings(path)
         before = openings_of(entries)
         allowed(before)
@@ -141,7 +139,7 @@ def append_opening(
 
 def append_run(path: Path, run: str, allowed: Callable[[Sequence[Opening]], object]) -> None:
     """Append that a run uses the newest opening up; `allowed` as for `append_opening`."""
-    with _alone(path):
+    with alone(path.parent):
         entries = read_openings(path)
         before = openings_of(entries)
         allowed(before)
@@ -154,17 +152,6 @@ def _append(path: Path, entries: Sequence[Entry], content: dict[str, Any]) -> tu
     lines = (canonical_json({**entry.content, "sha256": entry.sha256}) + "\n" for entry in written)
     write_atomic(path, "".join(lines))
     return written
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Keep other processes from appending; they wait."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
 
 
 def checked_reason(reason: str) -> str:

@@ -1,5 +1,6 @@
 """Writing suites in the canonical form, into folders that appear whole or not at all."""
 
+import errno
 import fcntl
 import json
 import os
@@ -56,12 +57,21 @@ def new_folder(destination: Path) -> Iterator[Path]:
     temporary, held = _held_folder(whole.parent, prefix)
     try:
         yield temporary
-        temporary.replace(whole)
+        _move(temporary, whole)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     finally:
         os.close(held)
+
+
+def _move(temporary: Path, whole: Path) -> None:
+    try:
+        temporary.replace(whole)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise InputError(f"{whole}: exists by now, made by another process; name a new one") from error
+        raise
 
 
 def _held_folder(parent: Path, prefix: str) -> tuple[Path, int]:
