@@ -69,7 +69,7 @@ class Evaluation:
         )  # fmt: skip
 
     def clips(self, out: str) -> dict[str, Any]:
-        path = self.folder / f"{out}.json"
+        path = self.folder / f"{out}-clips.json"
         done = misheard("clips", self.folder / out, "--json", path, "--with-text")
         assert done.returncode == 0, done.stderr
         loaded: dict[str, Any] = json.loads(path.read_bytes())
