@@ -7,6 +7,7 @@ worked out alone, so that results do not depend on the number of threads.
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,6 +21,10 @@ from misheard_kernels.edit_distance_numpy import unpack
 _SHARES_PER_THREAD = 4
 _LEAST_SHARE = 200_000
 """Cells for which another thread is not worth starting."""
+
+_IN_LANES = (bit_parallel.DISTANCE, bit_parallel.CANONICAL)
+_LANES_CELLS = 50_000_000
+"""Cells from which `misheard_kernels.lanes` is worth loading, which takes about 10 ms."""
 
 _MOST_NUMBERS = 1 << 21
 """Tokens that may index a table directly; code points are fewer."""
@@ -91,14 +96,22 @@ def _run(
 ) -> tuple[IntArray, Operations]:
     slots = _slots(ref_offsets, hyp_offsets)
     operations = np.full(slots[-1] if what >= bit_parallel.CANONICAL_PATH else 0, -1, np.int8)
-    packed = np.empty(len(ref_offsets) - 1, np.int64)
+    packed = np.full(len(ref_offsets) - 1, bit_parallel.OPEN, np.int64)
 
     numbers = _numbers(ref_flat, hyp_flat)
     symbols = numbers or 1 + int(np.diff(ref_offsets).max(initial=0))
+    side_by_side = numbers > 0 and what in _IN_LANES and _lanes_pay(ref_offsets, hyp_offsets)
 
     def fill(start: int, stop: int) -> None:
         # numpy's zeros take no memory until they are touched
         masks = np.zeros((symbols, 2), np.uint64)
+        if side_by_side:
+            from misheard_kernels.lanes import count_range
+
+            count_range(
+                ref_flat, ref_offsets, hyp_flat, hyp_offsets, start, stop, what == bit_parallel.CANONICAL,
+                masks, packed,
+            )  # fmt: skip
         bit_parallel.align_range(
             ref_flat, ref_offsets, hyp_flat, hyp_offsets, start, stop, what, masks, numbers > 0, packed,
             slots, operations,
@@ -110,6 +123,13 @@ def _run(
 
     _share_out(fill, ref_offsets, hyp_offsets, threads)
     return packed, operations
+
+
+def _lanes_pay(ref_offsets: IntArray, hyp_offsets: IntArray) -> bool:
+    """Return whether to count pairs side by side: loading that costs more than it saves on a small job."""
+    if "misheard_kernels.lanes" in sys.modules:
+        return True
+    return int((np.diff(ref_offsets) * np.diff(hyp_offsets)).sum()) > _LANES_CELLS
 
 
 def _long(ref: TokenArray, hyp: TokenArray, what: int, slot: Operations) -> int:
@@ -129,9 +149,8 @@ def _long(ref: TokenArray, hyp: TokenArray, what: int, slot: Operations) -> int:
 
 def _numbers(ref_flat: TokenArray, hyp_flat: TokenArray) -> int:
     """Return one more than the largest token where all are small numbers from 0, else 0."""
-    if min(ref_flat.min(initial=0), hyp_flat.min(initial=0)) < 0:
-        return 0
-    largest = int(max(ref_flat.max(initial=0), hyp_flat.max(initial=0)))
+    # negative numbers are large ones without a sign
+    largest = max(int(flat.view(np.uint32).max(initial=0)) for flat in (ref_flat, hyp_flat))
     return largest + 1 if largest < _MOST_NUMBERS else 0
 
 

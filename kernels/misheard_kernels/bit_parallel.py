@@ -30,7 +30,7 @@ DISTANCE, CANONICAL, CANONICAL_PATH, RAPIDFUZZ_PATH = range(4)
 LONG_PAIR = 4_000_000
 """Cells from which a pair is left to `misheard_kernels.long_pairs`."""
 
-TOO_LONG = -1
+TOO_LONG, OPEN = -1, -2
 
 _MATCH, _SUBSTITUTION, _DELETION, _INSERTION = range(4)
 _DIAGONAL, _DOWN, _RIGHT = range(3)
@@ -487,13 +487,15 @@ def align_range(
 ) -> None:
     """Write `errors << 32 | substitutions` of the pairs from `start` to `stop`, or TOO_LONG, to `packed`.
 
-    `masks` is zero, with a row for each token where all tokens are `numbered` from 0, else one more than
-    the longest reference has tokens. DISTANCE leaves the substitutions 0. The paths also write their
-    operations into each pair's slot of `operations`, `slots[pair]` to `slots[pair + 1]`, which has room for
-    all its tokens.
+    Pairs that are not OPEN there have been counted already and are left alone. `masks` is zero, with a row
+    for each token where all tokens are `numbered` from 0, else one more than the longest reference has
+    tokens. DISTANCE leaves the substitutions 0. The paths also write their operations into each pair's slot
+    of `operations`, `slots[pair]` to `slots[pair + 1]`, which has room for all its tokens.
     """
     most_rows, most_columns, most_planes, most_steps = int64(1), int64(1), int64(1), int64(1)
     for pair in range(start, stop):
+        if packed[pair] != OPEN:
+            continue
         rows = ref_offsets[pair + 1] - ref_offsets[pair]
         columns = hyp_offsets[pair + 1] - hyp_offsets[pair]
         most_rows, most_columns = max(most_rows, rows), max(most_columns, columns)
@@ -512,6 +514,8 @@ def align_range(
     steps = np.empty(most_steps if what == CANONICAL_PATH else 1, np.uint8)
     cells = np.full((2, most_rows + 1), UNSEEN, np.int64)
     for pair in range(start, stop):
+        if packed[pair] != OPEN:
+            continue
         ref = ref_flat[ref_offsets[pair] : ref_offsets[pair + 1]]
         hyp = hyp_flat[hyp_offsets[pair] : hyp_offsets[pair + 1]]
         path = operations[slots[pair] : slots[pair + 1]] if what >= CANONICAL_PATH else operations[:0]

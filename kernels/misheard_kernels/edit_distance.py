@@ -14,7 +14,7 @@ import numpy as np
 from misheard_kernels.arrays import IntArray, TokenArray, checked_pairs, split
 from misheard_kernels.conventions import check_convention
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
-from misheard_kernels.loading import compiled_pays
+from misheard_kernels.loading import compiled_loaded, compiled_pays
 from misheard_kernels.small_inputs import count_edits
 
 _NUMPY_SECONDS = 1.2e-8
@@ -62,7 +62,7 @@ def edit_counts(
     pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
     ref, ref_ends, hyp, hyp_ends = pairs
     if convention == "canonical":
-        if not compiled_pays(_NUMPY_SECONDS * estimated_cells(np.diff(ref_ends), np.diff(hyp_ends))):
+        if _numpy_suffices(ref_ends, hyp_ends):
             return edit_counts_numpy(*pairs)
     elif is_small(ref_ends, hyp_ends, costs):
         texts = zip(split(ref, ref_ends), split(hyp, hyp_ends), strict=True)
@@ -83,12 +83,19 @@ def edit_distance_batch(
 ) -> IntArray:
     """Return the Levenshtein distance of each pair: int64[n]. Arguments and errors as `edit_counts`."""
     pairs = checked_pairs(ref_flat, ref_offsets, hyp_flat, hyp_offsets, threads)
-    if not compiled_pays(_NUMPY_SECONDS * estimated_cells(np.diff(pairs[1]), np.diff(pairs[3]))):
+    if _numpy_suffices(pairs[1], pairs[3]):
         distances: IntArray = edit_counts_numpy(*pairs)[:, :3].sum(axis=1)
         return distances
     from misheard_kernels.batches import distance_batch
 
     return distance_batch(*pairs, threads)
+
+
+def _numpy_suffices(ref_offsets: IntArray, hyp_offsets: IntArray) -> bool:
+    if compiled_loaded():
+        return False
+    cells = estimated_cells(np.diff(ref_offsets), np.diff(hyp_offsets))
+    return not compiled_pays(_NUMPY_SECONDS * cells)
 
 
 def is_small(ref_offsets: IntArray, hyp_offsets: IntArray, costs: str) -> bool:

@@ -1,5 +1,6 @@
 """Texts as arrays of numbers: the compiled part of it, for many or long texts."""
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -54,14 +55,19 @@ def intern_words(
     return ids, np.cumsum(counts)
 
 
-def bare_code_points(text: CodePoints, starts: IntArray) -> tuple[TokenArray, IntArray]:
+def bare_code_points(pieces: Iterable[CodePoints], starts: IntArray) -> tuple[TokenArray, IntArray]:
     """Return the code points of n texts that are no white space, int32, and their offsets, int64[n + 1].
 
-    Arguments are those of `intern_words`.
+    The `pieces` are the `text` of `intern_words`, divided between texts; `starts` begins with 0.
     """
     from misheard_kernels.interning_compiled import strip_spaces
 
-    bare = np.empty(len(text), np.int32)
+    bare = np.empty(starts[-1], np.int32)
     counts = np.zeros(len(starts), np.int64)
-    written = strip_spaces(text, starts, bare, counts[1:])
+    first, written = 0, 0
+    for piece in pieces:
+        last = int(np.searchsorted(starts, starts[first] + len(piece)))
+        bounds = starts[first : last + 1] - starts[first]
+        written += strip_spaces(piece, bounds, bare[written:], counts[first + 1 : last + 1])
+        first = last
     return bare[:written], np.cumsum(counts)

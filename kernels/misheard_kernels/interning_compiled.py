@@ -27,6 +27,7 @@ _BLOCK = 1 << 12
 _FIRST_ROOM = 1 << 14
 _PACKED_LENGTH = 13
 _FACTOR = 0x9E3779B97F4A7C15
+_LATIN_SPACES = np.array([chr(code).isspace() for code in range(0x100)])
 
 # columns of a distinct word
 _LOW, _HIGH, _START, _LENGTH = range(4)
@@ -38,11 +39,8 @@ _WORDS = types.int64[:, ::1]
 
 @internal
 def _is_space(code: int) -> Any:
-    if code < 0x85:
-        # two ranges of five: a smaller number wraps around to a large one
-        return (np.uint32(code - 0x1C) <= np.uint32(4)) | (np.uint32(code - 0x09) <= np.uint32(4))
-    if code < 0x1680:
-        return code == 0x85 or code == 0xA0
+    if code < 0x100:
+        return _LATIN_SPACES[np.uint64(code)]
     return (
         code == 0x1680
         or 0x2000 <= code <= 0x200A
@@ -221,13 +219,10 @@ def merge_words(text: CodePoints, words: IntArray) -> Any:
 def strip_spaces(text: CodePoints, starts: IntArray, bare: TokenArray, counts: IntArray) -> Any:
     """Copy the code points that are no white space to `bare`, with counts of each text; return how many."""
     written = np.uint64(0)  # unsigned, because numba looks whether other indices are negative
-    before, k, at = written, 0, starts[0]
-    for code in text[starts[0] : starts[-1]]:
-        bare[written] = code
-        written += np.uint64(not _is_space(code))
-        at += 1
-        if at == starts[k + 1]:
-            counts[k] = written - before
-            before = written
-            k += 1
+    for k in range(len(starts) - 1):
+        before = written
+        for code in text[starts[k] : starts[k + 1]]:
+            bare[written] = code
+            written += np.uint64(not _is_space(code))
+        counts[k] = written - before
     return int64(written)

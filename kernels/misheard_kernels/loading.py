@@ -15,10 +15,15 @@ _COMPILED = ("misheard_kernels.batches", "misheard_kernels.interning_compiled")
 _spent = 0.0
 
 
+def compiled_loaded() -> bool:
+    """Return whether compiled kernels are there already, so that nothing need be estimated."""
+    return any(name in sys.modules for name in _COMPILED)
+
+
 def compiled_pays(seconds: float) -> bool:
     """Return whether to use compiled kernels for a job that takes about `seconds` without them."""
     global _spent
-    if any(name in sys.modules for name in _COMPILED):
+    if compiled_loaded():
         return True
     if _spent + seconds > LOADING_SECONDS:
         return True

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from unittest.mock import patch
 
 import jiwer
 import kaldialign
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from token_pairs import CORPORA, Pair, arrays, noisy_pairs, random_pairs
 
-from misheard_kernels import edit_counts, edit_distance_batch, loading
+from misheard_kernels import batches, edit_counts, edit_distance_batch, loading
 from misheard_kernels import edit_distance as dispatch
 from misheard_kernels.batches import count_batch, distance_batch
 from misheard_kernels.edit_distance_numpy import edit_counts_numpy, estimated_cells
@@ -22,7 +23,13 @@ from misheard_kernels.small_inputs import count_edits, edit_distance
 
 
 def compiled(pairs: Sequence[Pair], threads: int = 1) -> np.ndarray:
-    return count_batch(*arrays(pairs), threads=threads)
+    with patch.object(batches, "_lanes_pay", return_value=False):
+        return count_batch(*arrays(pairs), threads=threads)
+
+
+def in_lanes(pairs: Sequence[Pair], threads: int = 1) -> np.ndarray:
+    with patch.object(batches, "_lanes_pay", return_value=True):
+        return count_batch(*arrays(pairs), threads=threads)
 
 
 def plain(pairs: Sequence[Pair]) -> np.ndarray:
@@ -34,7 +41,9 @@ def without_numpy(pairs: Sequence[Pair]) -> np.ndarray:
 
 
 PATHS = pytest.mark.parametrize(
-    "count", [plain, compiled, without_numpy], ids=["numpy", "compiled", "without numpy"]
+    "count",
+    [plain, compiled, in_lanes, without_numpy],
+    ids=["numpy", "compiled", "in lanes", "without numpy"],
 )
 
 
@@ -112,6 +121,7 @@ def test_both_paths_and_all_thread_counts_agree(corpus):
     expected = plain(corpus)
     for threads in (1, 2, 5):
         assert np.array_equal(compiled(corpus, threads), expected)
+        assert np.array_equal(in_lanes(corpus, threads), expected)
 
 
 @PATHS
@@ -158,7 +168,7 @@ def test_laws_of_counts_and_distance(ref, hyp, third):
 def test_a_pair_counts_the_same_alone_and_among_others(pairs):
     together = plain(pairs).tolist()
     assert together == [plain([pair]).tolist()[0] for pair in pairs]
-    assert together == compiled(pairs, 2).tolist()
+    assert together == compiled(pairs, 2).tolist() == in_lanes(pairs, 2).tolist()
 
 
 def test_offsets_may_leave_tokens_out():
@@ -229,6 +239,7 @@ def test_many_small_jobs_load_the_compiled_kernels_in_the_end(monkeypatch):
 @pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 @pytest.mark.parametrize("compile_it", [True, False])
 def test_the_choice_of_a_path_changes_nothing(monkeypatch, compile_it, corpus):
+    monkeypatch.setattr(dispatch, "compiled_loaded", lambda: False)
     monkeypatch.setattr(dispatch, "compiled_pays", lambda seconds: compile_it)
     assert np.array_equal(edit_counts(*arrays(corpus)), plain(corpus))
     assert np.array_equal(edit_distance_batch(*arrays(corpus)), plain(corpus)[:, :3].sum(axis=1))
@@ -246,7 +257,7 @@ def test_a_huge_vocabulary_of_equal_texts():
 LONG_PAIR = """
 import resource, sys
 import numpy as np
-from misheard_kernels import edit_counts, edit_distance_batch
+from misheard_kernels import batches, edit_counts, edit_distance_batch
 rng = np.random.default_rng(0)
 ref = rng.integers(0, 5000, 20_000).astype(np.int32)
 hyp = np.where(rng.random(20_000) < 0.15, rng.integers(0, 5000, 20_000), ref).astype(np.int32)

@@ -106,7 +106,9 @@ def test_a_hash_only_picks_the_slot():
 @given(st.lists(st.text(st.sampled_from(["a", "b", "é", "字", "\u3000", " ", "\x1c", "\ud800"]), max_size=9)))
 def test_any_texts_give_the_words_of_str_split(texts):
     assert interned(texts) == numbered(texts)
-    bare, offsets = interning.bare_code_points(*encoded(texts))
+    text, starts = encoded(texts)
+    cuts = starts[[len(texts) // 3, len(texts) // 2]]
+    bare, offsets = interning.bare_code_points(np.split(text, cuts), starts)
     kept = ["".join(text.split()) for text in texts]
     assert bare.tolist() == [ord(character) for text in kept for character in text]
     assert offsets.tolist() == np.cumsum([0, *map(len, kept)]).tolist()
@@ -124,6 +126,18 @@ def test_the_choice_of_a_path_changes_nothing(monkeypatch, encode):
         assert [side.dtype for side in sides] == [np.int32, np.int64, np.int32, np.int64]
         found.append([side.tolist() for side in sides])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("encode", [word_pairs, char_pairs])
+def test_texts_are_encoded_piece_by_piece(monkeypatch, encode):
+    references, hypotheses = random_texts(5, 900, 300), random_texts(6, 900, 300)
+    found = []
+    for piece in (1, 7, 400, 5000):
+        monkeypatch.setattr(text_interning, "_PIECE", piece)
+        monkeypatch.setattr(text_interning, "compiled_pays", lambda seconds: True)
+        pairs = encode(references, hypotheses)
+        found.append([side.tolist() for side in (pairs.ref_flat, pairs.ref_offsets, pairs.hyp_flat)])
+    assert found[1:] == found[:1] * 3
 
 
 def test_a_huge_vocabulary_is_numbered():

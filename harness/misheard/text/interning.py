@@ -4,7 +4,7 @@ Ids are comparable within one `TokenPairs` only. Small inputs are split by Pytho
 kernels; the ids are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ from misheard_kernels.loading import compiled_pays
 _WORDS_SECONDS = 4e-8
 _CHARS_SECONDS = 2.5e-8
 """What Python takes for a code point."""
+
+_PIECE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,11 @@ def word_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     starts = _bounds(references, hypotheses, between=1)
     if not compiled_pays(starts[-1] * _WORDS_SECONDS):
         return token_pairs([words(text) for text in references], [words(text) for text in hypotheses])
-    return _divided(*intern_words(_encoded(references, hypotheses, " "), starts))
+    text, written = np.empty(starts[-1], np.uint32), 0
+    for piece in _encoded(references, hypotheses, " "):
+        text[written : written + len(piece)] = piece
+        written += len(piece)
+    return _divided(*intern_words(text, starts))
 
 
 def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPairs:
@@ -57,7 +63,8 @@ def char_pairs(references: Sequence[str], hypotheses: Sequence[str]) -> TokenPai
     starts = _bounds(references, hypotheses, between=1)
     if not compiled_pays(starts[-1] * _CHARS_SECONDS):
         ref, hyp = (["".join(text.split()) for text in texts] for texts in (references, hypotheses))
-        return _divided(_encoded(ref, hyp, "").astype(np.int32), _bounds(ref, hyp))
+        pieces = [piece.astype(np.int32) for piece in _encoded(ref, hyp, "")]
+        return _divided(np.concatenate([np.empty(0, np.int32), *pieces]), _bounds(ref, hyp))
     return _divided(*bare_code_points(_encoded(references, hypotheses, " "), starts))
 
 
@@ -82,9 +89,18 @@ def _check_lengths(references: Sequence[object], hypotheses: Sequence[object]) -
         raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
 
 
-def _encoded(references: Sequence[str], hypotheses: Sequence[str], end: str) -> npt.NDArray[np.uint32]:
-    text = end.join([*references, *hypotheses, ""])
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
+def _encoded(
+    references: Sequence[str], hypotheses: Sequence[str], end: str
+) -> Iterator[npt.NDArray[np.uint32]]:
+    """Yield the code points of all texts, each with an `end`; of so few at a time that they stay in cache.
+
+    New memory for the code points of all texts at once takes longer than writing to it.
+    """
+    for texts in (references, hypotheses):
+        for first in range(0, len(texts), _PIECE):
+            text = end.join([*texts[first : first + _PIECE], ""])
+            code_points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            yield code_points.astype(np.uint32, copy=False)
 
 
 def _bounds(
