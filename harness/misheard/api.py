@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from misheard.errors import InputError
 from misheard.scoring.texts import (
     Annotations,
     Costs,
+    Counts,
     ItemCounts,
     TextSettings,
     Unit,
     count_texts,
     count_tokens,
+    item_rows,
+    sum_counts,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +38,6 @@ class Score:
         substitutions, deletions, insertions, hits: sums over all pairs.
         reference_units, hypothesis_units: tokens on either side.
         settings: profile, unit, language and costs that were used.
-        items: per pair: substitutions, deletions, insertions, hits.
     """
 
     substitutions: int
@@ -44,9 +47,14 @@ class Score:
     reference_units: int
     hypothesis_units: int
     settings: TextSettings
-    items: tuple[ItemCounts, ...] = field(repr=False)
+    _counts: Counts = field(repr=False)
     _references: Sequence[str] | Sequence[Sequence[str]] = field(repr=False)
     _hypotheses: Sequence[str] | Sequence[Sequence[str]] = field(repr=False)
+
+    @cached_property
+    def items(self) -> tuple[ItemCounts, ...]:
+        """Substitutions, deletions, insertions and hits of each pair."""
+        return tuple(item_rows(self._counts))
 
     @property
     def errors(self) -> int:
@@ -111,7 +119,7 @@ class Score:
         """Substitutions, deletions, insertions and hits of each pair: int64[n, 4], read-only."""
         import numpy as np
 
-        counts = np.array(self.items, dtype=np.int64).reshape(-1, 4)
+        counts = np.array(self._counts, dtype=np.int64).reshape(-1, 4)
         counts.setflags(write=False)
         return counts
 
@@ -132,7 +140,7 @@ class Score:
         return (
             f"Score(rate={rate}, substitutions={self.substitutions}, deletions={self.deletions}, "
             f"insertions={self.insertions}, hits={self.hits}, reference_units={self.reference_units}, "
-            f"hypothesis_units={self.hypothesis_units}, pairs={len(self.items)})"
+            f"hypothesis_units={self.hypothesis_units}, pairs={len(self._counts)})"
         )
 
 
@@ -183,11 +191,9 @@ def _score(
     settings: TextSettings,
     references: Sequence[str] | Sequence[Sequence[str]],
     hypotheses: Sequence[str] | Sequence[Sequence[str]],
-    items: list[ItemCounts],
+    counts: Counts,
 ) -> Score:
-    substitutions, deletions, insertions, hits = (
-        (sum(column) for column in zip(*items, strict=True)) if items else (0,) * 4
-    )
+    substitutions, deletions, insertions, hits = sum_counts(counts)
     return Score(
         substitutions=substitutions,
         deletions=deletions,
@@ -196,7 +202,7 @@ def _score(
         reference_units=substitutions + deletions + hits,
         hypothesis_units=substitutions + insertions + hits,
         settings=settings,
-        items=tuple(items),
+        _counts=counts,
         _references=references,
         _hypotheses=hypotheses,
     )
@@ -206,6 +212,6 @@ def _texts(name: str, texts: str | Sequence[str]) -> list[str]:
     if isinstance(texts, str):
         return [texts]
     listed = list(texts)
-    if not all(isinstance(text, str) for text in listed):
+    if not all(map(isinstance, listed, repeat(str))):
         raise TypeError(f"{name} must be a text or a sequence of texts")
     return listed

@@ -10,7 +10,7 @@ from typing import Any
 
 from misheard.failures import FailureKind
 from misheard.report.values import Document
-from misheard.scoring.texts import ItemCounts, TextSettings, count_texts
+from misheard.scoring.texts import ItemCounts, TextSettings, count_texts, item_rows
 from misheard.text.profiles import profile_named
 
 FORMAT = "misheard-clips"
@@ -108,7 +108,7 @@ def _counts(clips: Sequence[Clip], profile: str) -> dict[str, ItemCounts]:
     settings = TextSettings(profile)
     references = settings.normalised([reference for _, reference, _ in pairs])
     hypotheses = settings.normalised([hypothesis for _, _, hypothesis in pairs])
-    counts = count_texts(references, hypotheses, settings)
+    counts = item_rows(count_texts(references, hypotheses, settings))
     return {identifier: row for (identifier, _, _), row in zip(pairs, counts, strict=True)}
 
 
