@@ -164,11 +164,6 @@ def fitting(width: int, *grids: Grid) -> Table:
     return next((grid for grid in grids if grid.width <= width), grids[-1]).table()
 
 
-def two_lines(first: str, second: str, styles: tuple[str, str] = ("", "dim")) -> Text:
-    """Return a cell with a line below the first."""
-    return Text.assemble((first, styles[0]), ("\n" + second, styles[1]))
-
-
 def heading(title: str, note: str, width: int) -> Text:
     """Return a block's title with a remark behind it, or below where that does not fit."""
     text = Text(title, style="bold cyan")
