@@ -23,8 +23,10 @@ _LEAST_SHARE = 200_000
 """Cells for which another thread is not worth starting."""
 
 _IN_LANES = (bit_parallel.DISTANCE, bit_parallel.CANONICAL)
-_LANES_CELLS = 50_000_000
-"""Cells from which `misheard_kernels.lanes` is worth loading, which takes about 10 ms."""
+_LANES_CELLS = 250_000_000
+"""Cells of all calls from which `misheard_kernels.lanes` saves more than the 10 ms that loading it takes."""
+
+_cells_so_far = 0
 
 _MOST_NUMBERS = 1 << 21
 """Tokens that may index a table directly; code points are fewer."""
@@ -126,10 +128,12 @@ def _run(
 
 
 def _lanes_pay(ref_offsets: IntArray, hyp_offsets: IntArray) -> bool:
-    """Return whether to count pairs side by side: loading that costs more than it saves on a small job."""
+    """Return whether to count pairs side by side, which changes no number."""
+    global _cells_so_far
     if "misheard_kernels.lanes" in sys.modules:
         return True
-    return int((np.diff(ref_offsets) * np.diff(hyp_offsets)).sum()) > _LANES_CELLS
+    _cells_so_far += int((np.diff(ref_offsets) * np.diff(hyp_offsets)).sum())
+    return _cells_so_far > _LANES_CELLS
 
 
 def _long(ref: TokenArray, hyp: TokenArray, what: int, slot: Operations) -> int:

@@ -167,8 +167,12 @@ def test_batches_count_the_same_with_and_without(monkeypatch, pay, threads):
     assert distances.tolist() == rows[:, :3].sum(axis=1).tolist()
 
 
-def test_large_jobs_load_what_counts_side_by_side(monkeypatch):
+def test_large_jobs_and_many_small_ones_load_what_counts_side_by_side(monkeypatch):
     monkeypatch.delitem(batches.sys.modules, "misheard_kernels.lanes")
-    many, few = np.arange(0, 1_000_001, 100), np.arange(0, 101, 100)
-    assert batches._lanes_pay(many, many)
-    assert not batches._lanes_pay(few, few)
+    monkeypatch.setattr(batches, "_cells_so_far", 0)
+    large, half = np.array([0, batches._LANES_CELLS]), np.array([0, batches._LANES_CELLS * 2 // 3])
+    one = np.array([0, 1])
+    assert [batches._lanes_pay(half, one), batches._lanes_pay(half, one)] == [False, True]
+    monkeypatch.setattr(batches, "_cells_so_far", 0)
+    assert not batches._lanes_pay(one, one)
+    assert batches._lanes_pay(large, one)
