@@ -132,8 +132,15 @@ def test_fifty_items_are_enough(tmp_path: Path) -> None:
 
 
 def test_a_suite_without_fault_has_no_warnings(tmp_path: Path) -> None:
-    rows = [{"session": f"s{n % 2}", "language": "en"} for n in range(4)]
+    rows = [{"session": f"s{n % 6}", "language": "en"} for n in range(12)]
     assert warned(make(tmp_path / "s", rows)) == {}
+
+
+def test_under_six_sessions_no_comparison_has_a_verdict(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"session": f"s{n % 5}"} for n in range(10)]
+    assert warned(make(tmp_path / "s", rows))["few_sessions"] == ("s0", "s1", "s2", "s3", "s4")
+    # An item without a session is resampled like one.
+    assert "few_sessions" not in warned(make(tmp_path / "t", [*rows, {}]))
 
 
 def test_sessions(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from misheard.stats.slices import MIN_ITEMS
+from misheard.stats.verdict import MIN_UNITS
 from misheard.suite.items import Item, Suite
 from misheard.suite.overview_audio import Heard
 from misheard.suite.overview_axes import declared_cells, paired_axes
@@ -54,6 +55,8 @@ def warnings(suite: Suite, heard: Mapping[str, Heard]) -> tuple[Warning, ...]:
         _about("no_session", "items without a session, which statistics resample one by one",
                (i.id for i in items if i.session is None)),
         _about("single_item_session", "sessions with one item", _single_sessions(items, origins)),
+        _about("few_sessions", f"sessions, under {MIN_UNITS}, which give no comparison a verdict",
+               _few_sessions(items)),
         _about("small_cell", f"values with under {MIN_ITEMS} items, which get no verdict",
                _small_cells(suite)),
         _about("empty_cell", "declared values, or pairs of them, without items", _empty_cells(suite)),
@@ -98,6 +101,13 @@ def _single_sessions(items: Sequence[Item], origins: Mapping[str, str]) -> list[
         if item.session is not None:
             members[item.session].add(origins[item.id])
     return [session for session, ids in members.items() if len(ids) == 1]
+
+
+def _few_sessions(items: Sequence[Item]) -> list[str]:
+    """Return the sessions where they and the items without one, units of their own, are too few."""
+    sessions = {item.session for item in items if item.session is not None}
+    units = len(sessions) + sum(item.session is None for item in items)
+    return sorted(sessions) if units < MIN_UNITS else []
 
 
 def _small_cells(suite: Suite) -> list[str]:
