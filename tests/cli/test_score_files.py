@@ -201,6 +201,38 @@ def test_alternatives(tmp_path: Path) -> None:
     assert (found["alternatives"], found["hypotheses"][0]["errors"]) == (True, 0)
 
 
+def test_what_is_wrong_with_every_file_is_said_at_once(tmp_path: Path) -> None:
+    for name, rows in {"r": "id,ref\n1,a\n2,b", "h1": "id,hyp\n1,a\n3,b", "h2": "id,hyp\n9,a\n1,b",
+                       "h3": "id,hyp\n1,a\n1,b", "h4": "id,nothing\n1,a"}.items():  # fmt: skip
+        (tmp_path / f"{name}.csv").write_text(rows + "\n")
+    done = command("--ref", "r.csv", "--hyp", "h1.csv", "--hyp", "h2.csv", cwd=tmp_path)
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 2
+    assert [line for line in lines if "without" in line] == [
+        "  without a hypothesis (1): 2", "  without a reference (1): 3",
+        "  without a hypothesis (1): 2", "  without a reference (1): 9",
+    ]  # fmt: skip
+    done = command("--ref", "gone.csv", "--hyp", "h3.csv", "--hyp", "h4.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    for words in (
+        "gone.csv: No such",
+        "h3.csv: the same id more than once: 1",
+        "h4.csv:1: no field for the text",
+    ):
+        assert words in done.stderr.decode()
+
+
+def test_every_reference_with_wrong_braces_is_named(tmp_path: Path) -> None:
+    lines = ["canary { a (u1)", "a {b / c} (u2)", "canary } (u3)", *(f"{{ canary (w{n})" for n in range(30))]
+    (tmp_path / "r.trn").write_text("\n".join(lines) + "\n")
+    done = command("--ref", "r.trn", "--hyp", "r.trn", "--alternatives", cwd=tmp_path)
+    text = done.stderr.decode()
+    assert done.returncode == 2 and "canary" not in text and "u2" not in text
+    assert "r.trn: reference u1: a brace opens that is not closed" in text
+    assert "r.trn: reference u3: a brace closes that was not opened" in text
+    assert text.endswith("and 12 more such problems\n")
+
+
 NULLS = [
     ("i've { um / uh / @ } as far", "i've as far", 0, 3),
     ("i've { um / uh / @ } as far", "i've uh as far", 0, 4),

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from misheard.api import Score, score
 from misheard.errors import InputError
 from misheard.scoring.texts import TextSettings
 from misheard.transcripts.formats import Transcripts, read_transcripts
 from misheard.transcripts.pairing import Missing, Pairs, pair, read_sessions
-from misheard.transcripts.source import STDIN, Role
+from misheard.transcripts.source import STDIN, Role, every, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +85,21 @@ def score_files(request: FilesRequest) -> ScoredFiles:
     if (request.reference, *request.hypotheses).count(STDIN) > 1:
         raise InputError("-: standard input can be read once; give the other files by name")
     ids = {} if request.id_field is None else {"id": request.id_field}
-    reference = _read(request.reference, "reference", request, ids, request.reference_field)
-    systems = [
-        _read(place, "hypothesis", request, ids, request.hypothesis_field) for place in request.hypotheses
-    ]
+    reference, *systems = every(
+        [
+            partial(_read, request.reference, "reference", request, ids, request.reference_field),
+            *(
+                partial(_read, place, "hypothesis", request, ids, request.hypothesis_field)
+                for place in request.hypotheses
+            ),
+        ]
+    )
     sessions = None if request.sessions is None else read_sessions(request.sessions)
     pairs = pair(reference, systems, request.missing, sessions)
     alternatives = request.alternatives or reference.has_alternatives
     references = _read_texts(pairs.references, reference, alternatives)
+    if alternatives:
+        _check_slots(references, pairs, reference)
     scores = [
         _score(references, _read_texts(texts, system, alternatives), request.settings, alternatives)
         for texts, system in zip(pairs.hypotheses, systems, strict=True)
@@ -114,6 +122,22 @@ def _read_texts(texts: Sequence[str], read: Transcripts, alternatives: bool) -> 
     from misheard.text.alternatives import without_null_words
 
     return list(map(without_null_words, texts))
+
+
+def _check_slots(references: Sequence[str], pairs: Pairs, reference: Transcripts) -> None:
+    """Raise InputError, naming every reference whose braces do not pair up."""
+    from misheard.text.alternatives import parse_alternatives
+
+    slotted = [pair for pair in zip(pairs.ids, references, strict=True) if "{" in pair[1] or "}" in pair[1]]
+    every(
+        partial(
+            parse_alternatives,
+            text,
+            item=f"{reference.name}: reference {named([identifier])}",
+            split=str.split,
+        )
+        for identifier, text in slotted
+    )
 
 
 def _choices(reference: Transcripts) -> int:

@@ -5,11 +5,12 @@ Nothing is dropped, padded or shifted: what has no counterpart is an error that 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from misheard.errors import InputError
 from misheard.transcripts.formats import Transcripts
-from misheard.transcripts.source import Source, named, read_text
+from misheard.transcripts.source import Source, every, named, read_text
 
 Missing = Literal["error", "deletions"]
 
@@ -50,10 +51,10 @@ def pair(
         sessions: session per id, or one per line; the reference file's own where None.
 
     Raises:
-        InputError: ids on one side only, naming them; other numbers of lines, naming both; no session for
-            an id.
+        InputError: ids on one side only, naming them; other numbers of lines, naming both; of every system;
+            no session for an id.
     """
-    matched = [_match(reference, hypothesis, missing) for hypothesis in hypotheses]
+    matched = every(partial(_match, reference, hypothesis, missing) for hypothesis in hypotheses)
     ids = reference.ids or tuple(str(number) for number in range(1, len(reference.texts) + 1))
     return Pairs(
         ids=ids,

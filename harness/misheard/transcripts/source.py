@@ -4,10 +4,10 @@ Messages name files, lines, bytes and ids. They never hold a transcript.
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from misheard.errors import InputError
 
@@ -17,6 +17,7 @@ MAX_NAMED_IDS = 20
 _MAX_ID = 200
 
 Role = Literal["reference", "hypothesis"]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,24 @@ class Source:
                 twice.append(identifier)
             seen.add(identifier)
         raise self.error(f"the same id more than once: {named(twice)}")
+
+
+def every(tasks: Iterable[Callable[[], _T]]) -> list[_T]:
+    """Return what each task returns. Raises one InputError with the messages of all that raise one."""
+    results: list[_T] = []
+    problems: list[str] = []
+    for task in tasks:
+        try:
+            results.append(task())
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        shown = list(dict.fromkeys(problems))
+        more = len(shown) - MAX_NAMED_IDS
+        raise InputError(
+            "\n".join(shown[:MAX_NAMED_IDS] + ([f"and {more} more such problems"] if more > 0 else []))
+        )
+    return results
 
 
 def named(ids: Iterable[str]) -> str:
