@@ -153,7 +153,8 @@ def size_sentence(
 ) -> str:
     """Return the sentence of a required slice."""
     wanted = f"at least {count_of(items_at_least, 'item')} and {count_of(sessions_at_least, 'unit')}"
-    return f"{name}: {count_of(items, 'item')}, {count_of(units, 'unit')}; {wanted}: {REASONS[reason]}"
+    found = f"{count_of(items, 'item')} that did not fail in any run, {count_of(units, 'unit')}"
+    return f"{name}: {found}; {wanted}: {REASONS[reason]}"
 
 
 def summary(verdict: GateVerdict) -> str:
