@@ -8,7 +8,7 @@ from misheard.errors import InputError
 from misheard.suite.fields import LANGUAGE
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME
 from misheard.suite.problems import shown
-from misheard.suite.writing import new_folder
+from misheard.suite.writing import name_for, new_folder
 from misheard.text.languages import primary_subtag
 
 GUIDE_NAME = "RECORDING.md"
@@ -76,9 +76,7 @@ _GUIDE = """\
 
 def init_suite(folder: Path, name: str | None = None, language: str = "en") -> None:
     """Write the template into a new folder. Raises InputError for a folder with content and a bad name."""
-    chosen = folder.resolve().name if name is None else name
-    if not chosen.strip() or len(chosen) > 80 or not chosen.isprintable():
-        raise InputError("--name must be one line of 1 to 80 characters")
+    chosen = name_for(folder, name)
     if not LANGUAGE.fullmatch(language):
         raise InputError(f"--language {shown(language)} is no tag such as en")
     with new_folder(folder) as new:

@@ -17,6 +17,8 @@ import yaml
 from misheard.errors import InputError
 from misheard.suite.items import Item, Suite
 
+_MAX_NAME = 80
+
 
 def suite_yaml(suite: Suite) -> str:
     """Return the text of `suite.yaml`: everything of the suite but its items, without defaults."""
@@ -36,6 +38,14 @@ def suite_yaml(suite: Suite) -> str:
 def items_jsonl(items: Iterable[Item]) -> str:
     """Return the text of `items.jsonl`, every item with all its fields that are not empty."""
     return "".join(json.dumps(_record(item), ensure_ascii=False) + "\n" for item in items)
+
+
+def name_for(destination: Path, name: str | None) -> str:
+    """Return the name of a suite to be written: the one given, else its folder's. Raises InputError."""
+    chosen = destination.resolve().name if name is None else name
+    if not chosen.strip() or len(chosen) > _MAX_NAME or not chosen.isprintable():
+        raise InputError(f"--name must be one line of 1 to {_MAX_NAME} characters")
+    return chosen
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from misheard.suite.items import Item, ItemKind, Suite
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suite
 from misheard.suite.problems import Problems, shown
 from misheard.suite.sidecars import refuse_divided
-from misheard.suite.writing import items_jsonl, new_folder, suite_yaml
+from misheard.suite.writing import items_jsonl, name_for, new_folder, suite_yaml
 from misheard.text.annotations import has_annotations
 
 IDS_NAME, RECORD_NAME = "ids.csv", "import.json"
@@ -142,9 +142,9 @@ def _check_options(options: ImportOptions) -> None:
         raise InputError(f"--language {shown(options.language)} is no tag such as en")
     if options.audio_root is not None and not options.audio_root.is_dir():
         raise InputError(f"--audio-root {options.audio_root}: is no folder")
-    for option, value in (("--name", _name(options)), ("--version", options.version)):
-        if not value.strip() or len(value) > 80 or not value.isprintable():
-            raise InputError(f"{option} must be one line of 1 to 80 characters")
+    name_for(options.destination, options.name)
+    if not options.version.strip() or len(options.version) > 80 or not options.version.isprintable():
+        raise InputError("--version must be one line of 1 to 80 characters")
 
 
 def _guess(options: ImportOptions) -> Guess:
@@ -166,10 +166,6 @@ def _refuse(options: ImportOptions, broken: Sequence[Broken], usable: int) -> No
         problems.add(row.where, row.why)
     advice = f" (--skip-broken imports the other {usable} rows and lists these)" if usable else ""
     raise problems.error(f"{options.source}{advice}")
-
-
-def _name(options: ImportOptions) -> str:
-    return options.name if options.name is not None else options.destination.resolve().name
 
 
 def _suite(options: ImportOptions, usable: Sequence[Usable], ids: Sequence[str], gathered: Gathered) -> Suite:
@@ -197,7 +193,7 @@ def _suite(options: ImportOptions, usable: Sequence[Usable], ids: Sequence[str],
                 "choose a column with fewer"
             )
     return Suite(
-        name=_name(options),
+        name=name_for(options.destination, options.name),
         version=options.version,
         root=options.destination,
         axes={axis: tuple(sorted(values, key=_natural)) for axis, values in axes.items() if values},
