@@ -124,6 +124,17 @@ def test_derived_suites_hold_nothing_sealed(sealed_suite: Path, tmp_path: Path) 
     assert CANARY not in text and not any(item in text for item in sealed_ids(sealed_suite))
 
 
+def test_a_lock_keeps_what_it_knows_as_sealed_out_of_derived_suites(
+    sealed_suite: Path, tmp_path: Path
+) -> None:
+    assert misheard("suite", "lock", sealed_suite).returncode == 0
+    (sealed_suite / "split.json").unlink()
+    done = misheard("suite", "mix", sealed_suite, tmp_path / "new", "--snr", "clean,5")
+    assert done.returncode == 4 and "split: removed" in done.stderr
+    assert CANARY not in done.stdout + done.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_other_names_of_a_split_suite_do_not_unseal_it(sealed_suite: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -20,6 +20,7 @@ from misheard.canonical import write_json
 from misheard.errors import InputError
 from misheard.failures import ItemFailedError
 from misheard.suite.items import Item, Suite
+from misheard.suite.locked import check_lock
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suite
 from misheard.suite.mixing import microphones, rendering
 from misheard.suite.mixing.microphones import TELEPHONE
@@ -70,9 +71,12 @@ def mix_suite(
     """Write a suite with tiers, and mix.json about every item, into a new folder, whole or not at all.
 
     The same suite, options, seed and versions of the libraries give the same bytes, on any number of threads.
-    Raises SuiteError for a suite, and InputError for a noise or a destination, that cannot be used.
+    Raises SuiteError for a suite, and InputError for a noise or a destination, that cannot be used, and
+    NotComparableError for a suite that is not as its lock says: its sealed items would be copied where its
+    split is gone.
     """
     suite = load_suite(source)
+    check_lock(source)
     plan = _plan(suite, tiers, source)
     mixer = _Mixer(suite, read_noises(noises, suite, seed), seed)
     with new_folder(destination) as folder, _one_thread():
