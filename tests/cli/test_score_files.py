@@ -233,6 +233,30 @@ def test_every_reference_with_wrong_braces_is_named(tmp_path: Path) -> None:
     assert text.endswith("and 12 more such problems\n")
 
 
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "said"),
+    [
+        ("u1 a b\nu2 c\n", "u2 c\nu1 a x\n", True),
+        ("u1 a b\nu2 c\n", "u1 a b\nu2 c\n", True),
+        ("u1 a b\nu2 c\n", "u1 a b\nu3 c\n", False),
+        ("1 a\n1 b\n", "1 a\n1 b\n", False),
+        ("we a\nyou b\n", "we a\nyou b\n", False),
+        ("u1 a\n\n", "u1 a\n\n", False),
+        ("u1 a\n", "u1 a\n", False),
+    ],
+)
+def test_ids_that_counted_as_words_are_said(
+    tmp_path: Path, reference: str, hypothesis: str, said: bool
+) -> None:
+    (tmp_path / "r.txt").write_text(reference)
+    (tmp_path / "h.txt").write_text(hypothesis)
+    done = command("--ref", "r.txt", "--hyp", "h.txt", cwd=tmp_path)
+    assert done.returncode == 0
+    assert (b"--format kaldi reads them as ids" in done.stderr) == said
+    kaldi = command("--ref", "r.txt", "--hyp", "h.txt", "--format", "kaldi", cwd=tmp_path)
+    assert not said or kaldi.stderr == b""
+
+
 NULLS = [
     ("i've { um / uh / @ } as far", "i've as far", 0, 3),
     ("i've { um / uh / @ } as far", "i've uh as far", 0, 4),

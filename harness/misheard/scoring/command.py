@@ -1,11 +1,13 @@
 """What `misheard score --ref R --hyp H` does: score files and print a table, JSON or CSV."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from misheard.scoring.document import ITEM_COLUMNS, files_document, item_row
 from misheard.scoring.files import FilesRequest, ScoredFiles, SystemScore, score_files
+from misheard.transcripts.pairing import begin_with_ids
 
 Output = Literal["table", "json", "csv"]
 
@@ -38,8 +40,8 @@ class PrintOptions:
 def print_scores(request: FilesRequest, options: PrintOptions) -> None:
     """Score files and print the result to standard output. Raises InputError for what cannot be scored."""
     scored = score_files(request)
-    if scored.unread_choices:
-        sys.stderr.write(_choices_note(scored) + "\n")
+    for note in _notes(scored):
+        sys.stderr.write(note + "\n")
     if hasattr(sys.stdout, "reconfigure"):
         # lone surrogates, and characters that the terminal's encoding lacks, are shown as escapes
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -60,13 +62,18 @@ def print_scores(request: FilesRequest, options: PrintOptions) -> None:
         _print_alignments(scored, options.align_limit)
 
 
-def _choices_note(scored: ScoredFiles) -> str:
-    count = scored.unread_choices
-    hold = "1 reference holds" if count == 1 else f"{count} references hold"
+def _notes(scored: ScoredFiles) -> Iterator[str]:
+    """Yield what was counted as words and looks like something else."""
     name = _shown(scored.reference.name)
-    return (
-        f"{name}: {hold} accepted spellings as {{a / b}}, which counted as words; --alternatives reads them"
-    )
+    if count := scored.unread_choices:
+        hold = "1 reference holds" if count == 1 else f"{count} references hold"
+        yield f"{name}: {hold} accepted spellings as {{a / b}}, counted as words; --alternatives reads them"
+    for system in scored.systems:
+        if begin_with_ids(scored.reference, system.transcripts):
+            yield (
+                f"{name} and {_shown(system.name)} begin their lines with the same ids, counted as words; "
+                "--format kaldi reads them as ids"
+            )
 
 
 def _document(scored: ScoredFiles, options: PrintOptions) -> dict[str, Any]:
@@ -110,12 +117,12 @@ def _print_alignments(scored: ScoredFiles, limit: int | None) -> None:
         shown = wrong if limit is None else wrong[:limit]
         for place in shown:
             _print_alignment(scored, system, place)
-        rest = [f"{len(system.score.items) - len(wrong)} without errors"]
-        if len(wrong) > len(shown):
-            rest.append(f"{len(wrong) - len(shown)} with errors")
-        stdout.print(
-            f"\n{_shown(system.name)}: not shown are {' and '.join(rest)}", markup=False, soft_wrap=True
-        )
+        hidden = {"without": len(system.score.items) - len(wrong), "with": len(wrong) - len(shown)}
+        rest = [f"{count} {which} errors" for which, count in hidden.items() if count]
+        if rest:
+            stdout.print(
+                f"\n{_shown(system.name)}: not shown are {' and '.join(rest)}", markup=False, soft_wrap=True
+            )
 
 
 def _print_alignment(scored: ScoredFiles, system: SystemScore, place: int) -> None:

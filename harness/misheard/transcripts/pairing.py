@@ -103,6 +103,22 @@ def _mismatch(
     return "\n".join(lines)
 
 
+def begin_with_ids(reference: Transcripts, hypothesis: Transcripts) -> bool:
+    """Return whether files that were read as plain lines look like Kaldi's text.
+
+    They do where every line begins with a word of its own, not of letters alone, and both have the same words.
+    """
+    if (reference.format, hypothesis.format) != ("lines", "lines") or len(reference.texts) < 2:
+        return False
+    first: list[set[str]] = []
+    for texts in (reference.texts, hypothesis.texts):
+        words = {text.split(None, 1)[0] for text in texts if text.strip()}
+        if len(words) < len(texts) or any(word.isalpha() for word in words):
+            return False
+        first.append(words)
+    return first[0] == first[1]
+
+
 def read_sessions(place: str) -> dict[str, str] | list[str]:
     """Read `id session` lines (as Kaldi's utt2spk), or one session a line, from a file.
 
