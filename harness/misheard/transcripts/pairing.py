@@ -106,17 +106,22 @@ def _mismatch(
 def begin_with_ids(reference: Transcripts, hypothesis: Transcripts) -> bool:
     """Return whether files that were read as plain lines look like Kaldi's text.
 
-    They do where every line begins with a word of its own, not of letters alone, and both have the same words.
+    They do where every line begins with a word of its own, not of letters alone, and both have the same.
     """
     if (reference.format, hypothesis.format) != ("lines", "lines") or len(reference.texts) < 2:
         return False
-    first: list[set[str]] = []
-    for texts in (reference.texts, hypothesis.texts):
-        words = {text.split(None, 1)[0] for text in texts if text.strip()}
-        if len(words) < len(texts) or any(word.isalpha() for word in words):
-            return False
-        first.append(words)
-    return first[0] == first[1]
+    ids = _first_words(reference.texts)
+    return ids is not None and ids == _first_words(hypothesis.texts)
+
+
+def _first_words(texts: Sequence[str]) -> set[str] | None:
+    found: set[str] = set()
+    for text in texts:
+        word = next(iter(text.split(None, 1)), "")
+        if not word or word.isalpha() or word in found:
+            return None
+        found.add(word)
+    return found
 
 
 def read_sessions(place: str) -> dict[str, str] | list[str]:
