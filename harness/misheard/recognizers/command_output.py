@@ -40,7 +40,7 @@ def parse_row(stdout: bytes, max_words: int) -> ClipOutput:
     try:
         row, end = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant).raw_decode(text)
     except (ValueError, RecursionError):
-        raise _invalid("the program's output is no JSON; for plain text set recognizer.output: text") from None
+        raise _invalid("the output is no JSON; for plain text set recognizer.output: text") from None
     if text[end:].strip():
         raise _invalid("the program printed more than one JSON row")
     if not isinstance(row, dict):
