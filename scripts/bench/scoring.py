@@ -4,8 +4,8 @@
 10,000 made-up pairs (about 22 words each, 15 % errors) from strings and from arrays, words and characters;
 one pair of 20,000 words with the memory it takes; whole processes that score 129, 2,000 and 10,000 pairs.
 Contestants take turns, round after round; the tables show medians, minima, and each median over that of the
-first contestant. What is warm stays warm between rounds, except for whole processes. Tools that are not
-installed are left out.
+first contestant, in wall time and in processor time, which other jobs on the machine disturb less. What is
+warm stays warm between rounds, except for whole processes. Tools that are not installed are left out.
 
     scripts/bench/scoring.py [--rounds 7] [--section strings|arrays|long|process]
 """
@@ -14,6 +14,7 @@ import argparse
 import importlib.util
 import itertools
 import random
+import resource
 import shutil
 import statistics
 import subprocess
@@ -57,28 +58,38 @@ def installed(*modules: str) -> bool:
     return all(importlib.util.find_spec(module) for module in modules)
 
 
+def timed(job: Job) -> tuple[float, float]:
+    """Run a job; return its wall time and its processor time, of threads and children too, in seconds."""
+
+    def processor() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + children.ru_utime + children.ru_stime
+
+    start, started = time.perf_counter(), processor()
+    job()
+    return time.perf_counter() - start, processor() - started
+
+
 def measure(title: str, table: Table, rounds: int) -> None:
     """Print the times of the jobs, in turns."""
-    times: dict[str, list[float]] = {name: [] for name in table}
-    for name, job in table.items():
-        start = time.perf_counter()
-        job()
-        if time.perf_counter() - start > SLOW:
-            times[name].append(time.perf_counter() - start)
-    slow = {name for name, measured in times.items() if measured}
+    warm_up = {name: timed(job) for name, job in table.items()}
+    slow = {name for name, (wall, _) in warm_up.items() if wall > SLOW}
+    times = {name: [warm_up[name]] if name in slow else [] for name in table}
     for _ in range(rounds):
         for name, job in table.items():
             if name not in slow:
-                start = time.perf_counter()
-                job()
-                times[name].append(time.perf_counter() - start)
-    first = statistics.median(next(iter(times.values())))
-    print(f"\n## {title}\n\n| | median ms | minimum ms | ratio |\n| --- | ---: | ---: | ---: |")
-    for name, measured in times.items():
-        median = statistics.median(measured)
-        print(
-            f"| {name} | {median * 1e3:.1f} | {min(measured) * 1e3:.1f} | {median / first:.2f} |", flush=True
-        )
+                times[name].append(timed(job))
+    medians = {
+        name: [statistics.median(column) * 1e3 for column in zip(*measured, strict=True)]
+        for name, measured in times.items()
+    }
+    first = next(iter(medians.values()))
+    print(f"\n## {title}\n\n| | median ms | minimum ms | ratio | median processor ms | ratio |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name, (wall, processor) in medians.items():
+        least = min(wall for wall, _ in times[name]) * 1e3
+        ratios = wall / first[0], processor / first[1]
+        print(f"| {name} | {wall:.1f} | {least:.1f} | {ratios[0]:.2f} | {processor:.1f} | {ratios[1]:.2f} |")
 
 
 def string_tables(refs: list[str], hyps: list[str]) -> dict[str, Table]:
@@ -321,7 +332,8 @@ def main() -> None:
     print(f"{len(refs):,} pairs, {sum(len(ref.split()) for ref in refs):,} reference words")
     if "strings" in sections or "arrays" in sections:
         import misheard_kernels.batches
-        import misheard_kernels.interning_compiled  # noqa: F401
+        import misheard_kernels.interning_compiled
+        import misheard_kernels.lanes  # noqa: F401
     if "strings" in sections:
         for title, table in string_tables(refs, hyps).items():
             measure(title, table, options.rounds)

@@ -160,6 +160,7 @@ def test_any_pairs(pairs):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_batches_count_the_same_with_and_without(monkeypatch, pay, threads):
     monkeypatch.setattr(batches, "_lanes_pay", lambda *offsets: pay)
+    monkeypatch.setattr(batches, "_LANES_PAIRS", 70)
     pairs = [*noisy_pairs(1, 300, 400, 30, 5), *random_pairs(2, 200, 150, 4)]
     rows = edit_counts_numpy(*arrays(pairs))
     assert np.array_equal(batches.count_batch(*arrays(pairs), threads=threads), rows)
