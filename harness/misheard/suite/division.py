@@ -55,6 +55,11 @@ def _warnings(total: Mapping[SetName, int], conditions: Mapping[str, Mapping[Set
         ]
         if absent:
             out.append(f"the {name} set has nothing of {', '.join(absent)}")
+    if not total[SetName.RESERVE]:
+        out.append(
+            "the reserve is empty, and misheard suite rotate takes from it: a split with --reserve keeps a "
+            "share back, --extend --to reserve adds new items"
+        )
     furthest = max(conditions, key=lambda c: abs(_share(conditions[c]) - share), default=None)
     if furthest is not None and _share(conditions[furthest]) != share:
         sets = conditions[furthest]

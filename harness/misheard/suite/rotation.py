@@ -5,7 +5,7 @@ same share of its items, what enters so that every condition gets back what it l
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from misheard.errors import InputError
@@ -45,10 +45,18 @@ def rotate(
     strata = strata_of(items, axes)
     rolling = _units(split, SetName.ROLLING)
     number = split.rotation + 1
-    target = _exactly(strata.totals(rolling) * share)
-    retired = choose_units({u: strata.counts[u] for u in rolling}, target, seed, f"retire:{number}")
+    retired = _retiring(split, strata, share, seed)
+    if not rolling:
+        raise InputError(
+            "the rolling set has no items to replace; put new ones into it with misheard suite split SUITE "
+            "--extend"
+        )
     if not retired:
-        raise InputError("the rolling set has no items to replace")
+        smallest = min(strata.counts[unit][0] for unit in rolling)
+        raise InputError(
+            f"--share {share:g}: comes to no whole session, since the smallest of the rolling set has "
+            f"{smallest} of its {strata.totals(rolling)[0]:.0f} items; ask for more"
+        )
     entered = _entering(split, strata, retired, seed, reuse=reuse)
     returned = tuple(unit for unit in entered if split.units[unit].set is SetName.RETIRED)
     units = dict(split.units)
@@ -72,11 +80,9 @@ def _entering(
         rested = rested[len(back) :]
         have = strata.totals(pool)[0]
     if have < lost[0]:
-        possible = math.floor(100 * have / strata.totals(_units(split, SetName.ROLLING))[0]) / 100
         raise InputError(
-            f"{lost[0]:.0f} items are to be replaced, and {have:.0f} are in reserve: add recordings with "
-            "misheard suite split SUITE --extend --to reserve, bring retired ones back with --reuse, or ask "
-            f"for --share {possible:.2f} or less"
+            f"{lost[0]:.0f} items are to be replaced, and {have:.0f} are in reserve"
+            f"{' or retired' if reuse else ''}: {_ways_out(split, strata, seed, have, rested)}"
         )
     return choose_units(
         {unit: strata.counts[unit] for unit in pool},
@@ -86,12 +92,43 @@ def _entering(
     )
 
 
+def _ways_out(split: Split, strata: Strata, seed: int, have: float, rested: Sequence[str]) -> str:
+    """Return what can be done about a reserve of `have` items that is not enough; `rested` may come back."""
+    ways = ["add recordings, and put them there with misheard suite split SUITE --extend --to reserve"]
+    if rested:
+        ways.append("bring retired items back with --reuse")
+    if not split.rotation and not split.shares["reserve"]:
+        ways.append(
+            "where nothing has been run over the sets yet, remove the split and make one with --reserve 0.2"
+        )
+    if share := _possible_share(split, strata, seed, have):
+        ways.append(f"ask for --share {share:.2f}")
+    return "; or ".join(ways)
+
+
+def _possible_share(split: Split, strata: Strata, seed: int, have: float) -> float | None:
+    """Return the largest share in hundredths whose whole sessions `have` items replace; None without one."""
+    rolling = _units(split, SetName.ROLLING)
+    for percent in range(math.floor(100 * have / strata.totals(rolling)[0]), 0, -1):
+        retired = _retiring(split, strata, percent / 100, seed)
+        if retired and strata.totals(retired)[0] <= have:
+            return percent / 100
+    return None
+
+
+def _retiring(split: Split, strata: Strata, share: float, seed: int) -> tuple[str, ...]:
+    """Return the units of the rolling set that retire."""
+    rolling = _units(split, SetName.ROLLING)
+    target = _exactly(strata.totals(rolling) * share)
+    return choose_units({u: strata.counts[u] for u in rolling}, target, seed, f"retire:{split.rotation + 1}")
+
+
 def _exactly(items: FloatArray) -> Target:
     """Return a target whose number of items comes before its strata."""
     return Target(items, items[0], items[0])
 
 
-def _units(split: Split, name: SetName) -> Iterable[str]:
+def _units(split: Split, name: SetName) -> tuple[str, ...]:
     return tuple(unit for unit, record in split.units.items() if record.set is name)
 
 
