@@ -1,6 +1,7 @@
 """`misheard import`: outputs made elsewhere as a run that score, compare and report treat like any other."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,6 +108,19 @@ def test_transcripts_alone(tmp_path: Path, make_suite: MakePath) -> None:
     assert found["timings"]["inference_seconds"] is found["timings"]["rtf_inference"] is None
     assert found["system"]["recognizer"]["name"] == "my system"
     assert found["scorer"]["profile"] == "exact"
+
+
+def test_spoken_names_the_languages_whose_number_words_it_keeps(tmp_path: Path, make_suite: MakePath) -> None:
+    suite = make_suite()
+    header = suite / "suite.yaml"
+    header.write_text(re.sub(r"\ben\b", "hi", header.read_text()))
+    done = import_rows(tmp_path, suite, outputs_of(suite), "--profile", "spoken")
+    assert done.returncode == 0, done.stderr
+    assert report(tmp_path / "run")["scorer"]["number_words_kept"] == ["hi"]
+    assert done.stdout.count("number words stay words in hi") == 1
+    before = (tmp_path / "run" / "report.json").read_bytes()
+    assert misheard("score", tmp_path / "run").returncode == 0
+    assert (tmp_path / "run" / "report.json").read_bytes() == before
 
 
 def test_failures_are_typed_and_their_text_is_not_kept(tmp_path: Path, make_suite: MakePath) -> None:
