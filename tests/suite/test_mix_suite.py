@@ -61,8 +61,9 @@ def mix(
     mic: str | None = None,
     *noises: str,
     seed: int = 0,
+    name: str | None = None,
 ) -> MixSummary:
-    return mix_suite(source, destination, read_tiers(snr, mic), noises or ("white",), seed)
+    return mix_suite(source, destination, read_tiers(snr, mic), noises or ("white",), seed, name=name)
 
 
 def record(folder: Path) -> dict[str, dict[str, Any]]:
@@ -76,7 +77,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_every_tier_keeps_the_truth_and_names_its_source(source: Path, tmp_path: Path) -> None:
     summary = mix(source, tmp_path / "out", "clean,15,5", "telephone,far-field")
     suite = validate_suite(tmp_path / "out")
-    assert (suite.name, suite.version, suite.primary_metrics) == ("house-mixed", "7", {"en": "wer"})
+    assert (suite.name, suite.version, suite.primary_metrics) == ("out", "7", {"en": "wer"})
     assert suite.axes == {"noise": ("clean", "15dB", "5dB"), "mic": ("original", "telephone", "far-field")}
     assert summary.per_tier == {"clean": 7, "15dB": 7, "5dB": 7, "telephone": 7, "far-field": 7}
     assert summary.items == len(suite.items) == 35
@@ -132,12 +133,12 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(source: Pat
     try:
         for count in (1, 4):
             torch.set_num_threads(count)
-            mix(source, tmp_path / str(count), *options)
+            mix(source, tmp_path / str(count), *options, name="house")
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(threads)
     assert files(tmp_path / "1") == files(tmp_path / "4")
-    mix(source, tmp_path / "other", *options, seed=1)
+    mix(source, tmp_path / "other", *options, seed=1, name="house")
     assert (tmp_path / "other/audio/q0-5dB.flac").read_bytes() != files(tmp_path / "1")["audio/q0-5dB.flac"]
 
 
@@ -230,13 +231,29 @@ def test_a_mixed_suite_is_mixed_again_for_the_microphone_only(source: Path, tmp_
     summary = mix(tmp_path / "noisy", tmp_path / "both", "clean,15", "telephone")
     suite = validate_suite(tmp_path / "both")
     items = {item.id: item for item in suite.items}
-    assert suite.name == "house-mixed"
+    assert suite.name == "both"
     assert summary.already_noisy == 7
     assert items["q0-5dB-telephone"].conditions == {"noise": "5dB", "mic": "telephone"}
     assert items["q0-5dB-telephone"].source == "q0-5dB"
     assert items["q0-15dB"].source == "q0"
     assert "q0-5dB-15dB" not in items
     assert suite.axes["noise"] == ("clean", "5dB", "15dB")
+
+
+def test_suites_of_one_source_have_names_of_their_own(source: Path, tmp_path: Path) -> None:
+    mix(source, tmp_path / "street", "5")
+    mix(source, tmp_path / "phone", "clean", "telephone")
+    mix(source, tmp_path / "again", "5", name="house at 5 dB")
+    names = [load_suite(tmp_path / folder).name for folder in ("street", "phone", "again")]
+    assert names == ["street", "phone", "house at 5 dB"]
+    assert json.loads((tmp_path / "again" / "mix.json").read_text())["source"]["name"] == "house"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 81, "\x1b[2J"])
+def test_names_that_no_suite_can_have_are_refused(source: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="--name must be one line of 1 to 80 characters"):
+        mix(source, tmp_path / "out", "5", name=name)
+    assert not (tmp_path / "out").exists()
 
 
 def test_declared_axes_and_values_stay(tmp_path: Path) -> None:

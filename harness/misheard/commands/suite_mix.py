@@ -24,6 +24,9 @@ def mix(
         str | None, typer.Option(help="Tiers by simulated microphone: telephone,far-field.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the new suite.", show_default="the new folder's")
+    ] = None,
 ) -> None:
     """Derive a suite with tiers of noise and simulated microphones; every tier keeps the truth."""
     from misheard.console import TerminalProgress
@@ -32,7 +35,7 @@ def mix(
 
     tiers = read_tiers(snr, mic)
     with TerminalProgress() as progress:
-        made = mix_suite(suite, destination, tiers, noise or ["pink"], seed, progress)
+        made = mix_suite(suite, destination, tiers, noise or ["pink"], seed, progress, name)
     counts = ", ".join(f"{count} {tier}" for tier, count in made.per_tier.items())
     typer.echo(f"{destination}: {made.items} items ({counts})")
     if made.worst_snr_error_db is not None:

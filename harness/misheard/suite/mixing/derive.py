@@ -28,15 +28,13 @@ from misheard.suite.mixing.noises import NoiseSource, read_noises
 from misheard.suite.mixing.seeds import generator
 from misheard.suite.mixing.tiers import CLEAN, ORIGINAL, Tier, Tiers
 from misheard.suite.problems import Problems
-from misheard.suite.writing import items_jsonl, new_folder, suite_yaml
+from misheard.suite.writing import items_jsonl, name_for, new_folder, suite_yaml
 
 RECORD_NAME = "mix.json"
 _AUDIO = "audio"
 _MAX_ID = 80
-_MAX_NAME = 80
 _OWN_VALUES = {"noise": CLEAN, "mic": ORIGINAL}
 """What the suite's own recordings are called on an axis where they have no value."""
-_NAME_SUFFIX = "-mixed"
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
 
@@ -67,14 +65,19 @@ def mix_suite(
     noises: Sequence[str],
     seed: int,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> MixSummary:
     """Write a suite with tiers, and mix.json about every item, into a new folder, whole or not at all.
+
+    The suite is called `name`, or else as its folder: baselines go by the name, so suites with other tiers of
+    one source need other names.
 
     The same suite, options, seed and versions of the libraries give the same bytes, on any number of threads.
     Raises SuiteError for a suite, and InputError for a noise or a destination, that cannot be used, and
     NotComparableError for a suite that is not as its lock says: its sealed items would be copied where its
     split is gone.
     """
+    chosen = name_for(destination, name)
     suite = load_suite(source)
     check_lock(source)
     plan = _plan(suite, tiers, source)
@@ -95,7 +98,7 @@ def mix_suite(
         if problems:
             raise problems.error(str(source))
         items = [item for item, _, _ in plan]
-        (folder / HEADER_NAME).write_text(suite_yaml(_header(suite, items)), "utf-8")
+        (folder / HEADER_NAME).write_text(suite_yaml(_header(suite, items, chosen)), "utf-8")
         (folder / ITEMS_NAME).write_text(items_jsonl(items), "utf-8")
         write_json(folder / RECORD_NAME, _record(suite, seed, records))
     return _summary(suite, plan, records)
@@ -185,16 +188,15 @@ class _Mixer:
         return {"id": item.id, "source": item.source, "tier": tier.value, **details}
 
 
-def _header(suite: Suite, items: Sequence[Item]) -> Suite:
+def _header(suite: Suite, items: Sequence[Item], name: str) -> Suite:
     axes = {axis: list(values) for axis, values in suite.axes.items()}
     for item in items:
         for axis, value in item.conditions.items():
             values = axes.setdefault(axis, [])
             if value not in values:
                 values.append(value)
-    name = suite.name if suite.name.endswith(_NAME_SUFFIX) else suite.name + _NAME_SUFFIX
     ordered = {axis: tuple(values) for axis, values in axes.items()}
-    return replace(suite, name=name[:_MAX_NAME], axes=ordered, items=tuple(items))
+    return replace(suite, name=name, axes=ordered, items=tuple(items))
 
 
 def _record(suite: Suite, seed: int, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
