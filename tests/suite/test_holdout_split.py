@@ -497,5 +497,20 @@ def test_the_command_prints_the_sets_and_what_is_not_balanced(tmp_path: Path) ->
     )  # fmt: skip
     assert "holdout" in done.stdout and "noise=5dB" in done.stdout
     assert "the reserve is empty" not in done.stdout
+    assert "note: for noise tiers, mix first, then split the tiers" in done.stdout
     assert "canary" not in done.stdout + (root / "split.json").read_text()
     assert Counter(sets_of(root).values())["holdout"] == 4
+
+
+def test_split_tiers_name_the_suite_that_has_no_seal(tmp_path: Path) -> None:
+    rows = rows_of(30)
+    tiers = [{**row, "id": f"{row['id']}-5dB", "source": row["id"]} for row in rows]
+    root = write_suite(tmp_path / "tiers", [*rows, *tiers])
+    done = subprocess.run(
+        [sys.executable, "-m", "misheard", "suite", "split", str(root)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "note: the suite that the tiers were mixed from has the recordings that are sealed" in done.stdout
+    assert "note: the reserve is empty" in done.stdout
+    sets = sets_of(root)
+    assert all(sets[tier["id"]] == sets[tier["source"]] for tier in tiers)

@@ -366,6 +366,7 @@ def test_the_command_says_what_it_made(source: Path, tmp_path: Path, run: Callab
     assert done.exit_code == 0, done.output
     assert "21 items (7 clean, 7 15dB, 7 5dB)" in done.output
     assert "ratios are within 0.0" in done.output
+    assert f"split and lock {tmp_path / 'out'}, not {source}" in done.output
 
 
 def test_sealed_items_are_not_touched(tmp_path: Path, run: Callable[..., Any]) -> None:
@@ -385,6 +386,8 @@ def test_sealed_items_are_not_touched(tmp_path: Path, run: Callable[..., Any]) -
     done = run(root, tmp_path / "out", "--snr", "clean,5", "--noise", "babble")
     assert done.exit_code == 0, done.output
     assert "sealed" in done.output
+    assert "split, and" in done.output and "mix the suite before it is split" in done.output
+    assert "split and lock" not in done.output
     assert {item.id for item in load_suite(tmp_path / "out").items if item.source is None} == open_ids
     named = (tmp_path / "out" / "mix.json").read_text()
     assert not [

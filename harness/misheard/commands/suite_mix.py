@@ -45,6 +45,12 @@ def mix(
             f"{made.scaled} recordings were scaled down so that they do not clip (gain_db in mix.json)"
         )
     if made.left_out:
-        typer.echo(f"left out: {made.left_out}")
+        typer.echo(
+            f"left out: {made.left_out}\nnote: {suite} is split, and {destination} is not: it lacks what was "
+            "left out, and no set of it is fixed or sealed; to have tiers in every set, mix the suite before "
+            "it is split, and split the tiers"
+        )
+    else:
+        typer.echo(f"note: for a holdout, split and lock {destination}, not {suite}: tiers stay together")
     if made.already_noisy:
         typer.echo(f"{made.already_noisy} items have noise already and got no further noise tier")

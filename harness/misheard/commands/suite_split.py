@@ -39,6 +39,7 @@ def split(
     """
     from misheard.commands.suite_division import print_division
     from misheard.suite.dividing import extend_suite, split_suite
+    from misheard.suite.division import mixing_note
     from misheard.suite.selection import SetName
     from misheard.suite.splitting import Shares
 
@@ -61,6 +62,8 @@ def split(
     else:
         division = split_suite(suite, Shares(**shares), 1 if seed is None else seed)
     print_division(division.split, division.suite.items, division.suite.axes)
+    if not extend:
+        typer.echo(f"note: {mixing_note(division.suite.items)}")
     typer.echo(f"\nwritten: {division.path}")
     if division.locked:
         typer.echo(f"the lock does not know this yet; write it again: misheard suite lock {suite}")

@@ -1,6 +1,6 @@
 """How a split divides a suite, in numbers: items per set, and how evenly each condition is represented."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from misheard.suite.items import Item
@@ -40,6 +40,19 @@ def divide(split: Split, items: Sequence[Item], axes: Mapping[str, Sequence[str]
     units = {name: sum(unit.set is name for unit in split.units.values()) for name in SetName}
     conditions = {name: sets for name, sets in table.items() if sum(sets.values())}
     return Division(units, total, conditions, tuple(_warnings(total, conditions)))
+
+
+def mixing_note(items: Iterable[Item]) -> str:
+    """Return what whoever splits a suite has to know about the tiers that `misheard suite mix` derives."""
+    if any(item.source is not None for item in items):
+        return (
+            "the suite that the tiers were mixed from has the recordings that are sealed here, and no seal: "
+            "run and tune on the tiers alone"
+        )
+    return (
+        "for noise tiers, mix first, then split the tiers: tiers mixed from this suite before have the "
+        "recordings that are sealed now, and no seal; tiers mixed from now on lack them"
+    )
 
 
 def _warnings(total: Mapping[SetName, int], conditions: Mapping[str, Mapping[SetName, int]]) -> list[str]:

@@ -120,8 +120,8 @@ def _check_holdout(items: float, of: float, strata: Strata) -> None:
         f"no whole sessions with {MIN_HOLDOUT:.0%} to {MAX_HOLDOUT:.0%} of the items are found: the nearest "
         f"have {items:.0f} of {of:.0f} items, and the smallest of {len(strata.counts)} sessions has "
         f"{smallest}. A holdout takes about {round(1 / MAX_HOLDOUT)} sessions or more of similar size: "
-        "record other speakers, rooms or microphones, and run the suite whole until then. Do not cut sessions "
-        "up: parts of one are not independent, and would stand on both sides of the seal"
+        "record other speakers, rooms or microphones, and run the suite whole until then. Do not cut "
+        "sessions up: parts of one are not independent, and would stand on both sides of the seal"
     )
 
 
