@@ -303,9 +303,9 @@ def test_speech_without_a_condition_is_looked_at(tmp_path: Path) -> None:
 
 
 def flip(raw: bytes) -> bytes:
-    """Return bytes of which some in the first half are others."""
-    start = len(raw) // 4
-    return raw[:start] + bytes(byte ^ 0x55 for byte in raw[start : start + 8]) + raw[start + 8 :]
+    """Return bytes of which some in the first half are others: more than one column takes, whatever is there."""
+    start, end = len(raw) // 4, len(raw) // 4 + 300
+    return raw[:start] + bytes(byte ^ 0x55 for byte in raw[start:end]) + raw[end:]
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

@@ -10,9 +10,10 @@ from scored_rows import heard, named_counts, named_rates, speech
 from misheard.metrics.base import Arm, ArmOutput, ScoredRow
 from misheard.metrics.correction import correction_counts, token_change
 from misheard.metrics.mixed_error_rate import mer, one_script, script_tokens
-from misheard.metrics.points_of_interest import script_words
+from misheard.metrics.points_of_interest import point_counts, script_words
 from misheard.metrics.script_mismatch import ScriptMismatch
-from misheard.metrics.transcripts import Transcripts
+from misheard.metrics.token_kinds import script_mask
+from misheard.metrics.transcripts import Transcripts, aligned_pairs
 from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS, mixed_tokeniser
 
 CASES = [
@@ -57,9 +58,11 @@ def error_rate(case: dict[str, Any]) -> dict[str, Any]:
 
 def english(case: dict[str, Any]) -> dict[str, Any]:
     family = script_words("Latn", Transcripts("nfc", mixed_tokeniser().split))
-    row = heard(case["ref"], case["hyp"])
-    counts, rates = named_counts(family, row), named_rates(family, [row])
-    assert counts is not None
+    rates = named_rates(family, [heard(case["ref"], case["hyp"])])
+    tokens = [split(case, case[side]) for side in ("ref", "hyp")]
+    (pair,) = aligned_pairs(tokens[:1], tokens[1:])
+    found = point_counts(pair.alignment, *(script_mask(side, {"Latn"}) for side in tokens))
+    counts = {name: getattr(found, name) for name in found.__dataclass_fields__}
     named = {"rate": "pier_latn", "precision": "latn_precision", "recall": "latn_recall"}
     return counts | {name: rates[rate] for name, rate in named.items()}
 

@@ -7,6 +7,7 @@ from scored_rows import heard, named_counts, named_rates, speech
 from slow_definitions import best_alignments
 
 from misheard.metrics.base import Arm, ArmOutput, ScoredRow
+from misheard.metrics.mixed_error_rate import one_script
 from misheard.metrics.points_of_interest import entities, numbers, point_counts, script_words, tag_points
 from misheard.metrics.transcripts import Transcripts, aligned_pairs
 from misheard.text.tokenisers import mixed_tokeniser, words
@@ -19,8 +20,6 @@ CASES = [
     ("an insertion is not charged", "我 想 買 iphone case", "我 想 買 new iphone case", (0, 2, 1, 2, 3)),
     ("one English word for another", "我想喝 latte", "我想喝 coffee", (1, 1, 0, 0, 1)),
     ("one too many", "我想喝 latte", "我想喝 latte coffee", (0, 1, 1, 1, 2)),
-    ("none on either side", "我想喝", "我想喝", (0, 0, 0, 0, 0)),
-    ("English where none was", "我想喝", "我想喝 tea", (0, 0, 1, 0, 1)),
     ("written without a space", "我想喝latte", "我想喝辣椒", (1, 1, 0, 0, 0)),
     ("Chinese errors are no points", "我想喝 latte", "你想吃 latte", (0, 1, 0, 1, 1)),
     ("digits are no English", "我有 2 apples", "我有 3 apples", (0, 1, 0, 1, 1)),
@@ -46,16 +45,42 @@ def test_rates_are_made_from_sums():
     }
 
 
-def test_no_points_no_rate():
-    assert set(named_rates(ENGLISH, [heard("我想喝", "我想喝")]).values()) == {None}
-    only_heard = named_rates(ENGLISH, [heard("我想喝", "我想喝 tea")])
-    assert only_heard == {
-        "pier_latn": None,
-        "pier_latn_insertion_rate": None,
-        "latn_precision": 0.0,
-        "latn_recall": None,
-    }
-    assert named_counts(ENGLISH, heard("latte", None)) is None
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(heard("我想喝", "我想喝"), id="no point on either side"),
+        pytest.param(heard("我想喝", "我想喝 tea"), id="a point in the transcript alone"),
+        pytest.param(heard("latte", None), id="no transcript"),
+    ],
+)
+def test_an_item_without_a_point_in_its_reference_does_not_count(row):
+    assert named_counts(ENGLISH, row) is None
+    assert set(named_rates(ENGLISH, [row]).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("family", "said", "other"),
+    [
+        (ENGLISH, "我想喝 latte", "我想喝"),
+        (one_script("nfc", "Latn", ["Hani"]), "我想喝 latte", "我想喝"),
+        (numbers(Transcripts("nfc", words)), "pay 5 euros", "pay the euros"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_items_that_hold_nothing_to_judge_are_no_evidence(family, said, other):
+    rows = [heard(said if place < 5 else other, "whatever 7 it is") for place in range(60)]
+    assert family.counts(rows).present.tolist() == [True] * 5 + [False] * 55
+
+
+@given(
+    st.sampled_from(["我想喝 latte", "我想喝"]),
+    st.text("ab7五我 ", max_size=6),
+    st.text("ab7五我 ", max_size=6),
+)
+def test_what_was_heard_does_not_decide_whether_an_item_counts(reference, one, other):
+    for family in (ENGLISH, one_script("nfc", "Latn", ["Hani"])):
+        present = family.counts([heard(reference, one), heard(reference, other)]).present
+        assert present[0] == present[1]
 
 
 def test_points_may_be_numbers():
@@ -80,6 +105,10 @@ def test_points_may_be_named_entities():
     assert counts is not None
     assert (counts["errors"], counts["points"]) == (1, 2)
     assert named_counts(family, heard("no entities", "none")) is None
+    elsewhere = ScoredRow(
+        speech(reference="to Rome", entities=("new york",)), Arm.AUDIO, ArmOutput("to Rome")
+    )
+    assert named_counts(family, elsewhere) is None
 
 
 def test_points_may_be_tagged_words():

@@ -64,7 +64,7 @@ def test_the_report_has_what_the_suite_asks_for(finished: Path) -> None:
     }
     assert {name: audio[name]["value"] for name in expected} == pytest.approx(expected)
     assert audio["pier_numbers"]["value"] is None
-    assert audio["pier_numbers"]["reason"] == "undefined"
+    assert audio["pier_numbers"]["reason"] == "no_scored_items"
     (cell,) = [cell for cell in report["matrix"] if cell["axis"] == "language"]
     (primary,) = [entry for entry in cell["estimates"] if "primary" in entry["flags"]]
     assert primary["metric"] == "mer"

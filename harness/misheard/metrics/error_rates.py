@@ -4,7 +4,8 @@ Edits are counted by `misheard_kernels.edit_counts`: unit-cost Levenshtein and, 
 fewest substitutions. The corpus rate is the sum of edits over the sum of reference units; it may exceed 1.
 The bounded rate divides by the sum of reference or of hypothesis units, whichever is larger: at most 1 for
 one item, and at most 2 over several, where what one lacks another has too much of. An item with an empty
-reference has no rate of its own, and its insertions still pool.
+reference has no rate of its own, and its insertions still pool; rates of some tokens alone leave it out, as
+otherwise most of their items would be no evidence of anything.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,17 +35,23 @@ Encoder = Callable[[Sequence[str], Sequence[str]], TokenPairs]
 
 
 class ErrorRates:
-    """Error counts of transcripts against references: speech items, audio arm."""
+    """Error counts of transcripts against references: speech items, audio arm.
+
+    With `only_with_units` items without reference units do not count, nor do their insertions.
+    """
 
     columns: tuple[str, ...] = COLUMNS
     arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
 
-    def __init__(self, name: str, unit: str, encode: Encoder, profile: str) -> None:
+    def __init__(
+        self, name: str, unit: str, encode: Encoder, profile: str, *, only_with_units: bool = False
+    ) -> None:
         self.name = name
         self.rates: tuple[Rate, ...] = _rates(name, unit)
         self._encode = encode
         self._profile = profile_named(profile)
+        self._only_with_units = only_with_units
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
         """Count every speech row that has a transcript."""
@@ -52,6 +59,9 @@ class ErrorRates:
         present = has_transcript(rows)
         counted = [row for row, is_present in zip(rows, present, strict=True) if is_present]
         values[present] = _item_counts(self._encode(*normalised_texts(counted, self._profile)))
+        if self._only_with_units:
+            present &= values[:, _UNITS] > 0
+            values[~present] = 0.0
         return Counts(values, present)
 
 

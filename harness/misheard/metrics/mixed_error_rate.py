@@ -3,7 +3,8 @@
 A mixed token is a code point in the scripts that a suite scores by character, and a word elsewhere, so that
 Chinese with English words in it is scored fairly on both (see `misheard.text.tokenisers`). The error rate of
 one script keeps its tokens alone, on both sides, and aligns those: CER-zh is that of Hani, WER-en that of
-Latn in such speech. Each has both denominators, as every error rate here.
+Latn in such speech, over the items whose reference has the script. Each has both denominators, as every error
+rate here.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ def one_script(profile: str, script: str, char_scripts: Sequence[str]) -> ErrorR
     def split(text: str) -> list[str]:
         return script_tokens(tokeniser.split(text), script)
 
-    return ErrorRates(name, f"{script} {unit}", _encoder(split), profile)
+    return ErrorRates(name, f"{script} {unit}", _encoder(split), profile, only_with_units=True)
 
 
 def script_tokens(tokens: Sequence[str], script: str) -> list[str]:

@@ -3,8 +3,9 @@
 PIER (Pham et al., "PIER: A Novel Metric for Evaluating What Matters in Code-Switching", ICASSP 2025,
 arXiv:2501.09512) is the number of reference points that the canonical alignment has wrong, substituted or
 deleted, over the number of points. Insertions belong to no reference token: they are not charged, and
-reported apart. Points may be anything: words of an embedded language, numbers, named entities, words with a
-tag.
+reported apart. An item counts where its reference has a point; whether it has one does not depend on what was
+heard, so that paired comparisons lose no pair to a system's errors. Points may be anything: words of an
+embedded language, numbers, named entities, words with a tag.
 
 Where tokens of the hypothesis can be points too, as embedded-language words can, precision is the share of
 those in the hypothesis that are aligned to an equal token, and recall (1 - PIER) that of those in the
@@ -81,7 +82,7 @@ def tag_points(tags: Sequence[str], wanted: Collection[str]) -> list[bool]:
 
 
 class PointsOfInterest:
-    """Errors at points of interest in transcripts: speech items, audio arm, those that `applies` accepts.
+    """Errors at points of interest in transcripts: speech items with a point in their reference, audio arm.
 
     The family and its first rate are called `pier_{kind}`; `what` says in words what the points are. With
     `precision_and_recall` there are also `{kind}_precision` and `{kind}_recall`.
@@ -99,16 +100,15 @@ class PointsOfInterest:
         points: Points,
         *,
         precision_and_recall: bool = False,
-        applies: Callable[[Item], bool] = lambda _item: True,
     ) -> None:
         self.name = f"pier_{kind}"
         self.rates: tuple[Rate, ...] = _rates(kind, what, precision_and_recall)
-        self._transcripts, self._points, self._applies = transcripts, points, applies
+        self._transcripts, self._points = transcripts, points
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
-        """Count every speech row that applies and has a transcript."""
+        """Count every speech row that has a point in its reference, and a transcript."""
         values, present = self._transcripts.count(rows, len(COLUMNS), self._count)
-        present &= np.array([self._applies(row.item) for row in rows], dtype=bool)
+        present &= values[:, _POINTS] > 0
         values[~present] = 0.0
         return Counts(values, present)
 
@@ -148,7 +148,6 @@ def entities(words: Transcripts) -> PointsOfInterest:
         "words of entities",
         words,
         lambda item, tokens: entity_mask(tokens, item.entities, item.language),
-        applies=lambda item: bool(item.entities),
     )
 
 
