@@ -27,11 +27,13 @@ class Clip:
     """One recording: its truth, what was recognized or why nothing was, and its times in seconds.
 
     `hypothesis` is None for a clip that failed and is left out of the sums; one that failed and is scored as
-    all wrong has empty text and its `failure` still set. A time is None where it was not told.
+    all wrong has empty text and its `failure` still set. `language` is its BCP-47 tag, None where none is given.
+    A time is None where it was not told.
     """
 
     id: str
     reference: str
+    language: str | None
     hypothesis: str | None
     failure: FailureKind | None
     audio_seconds: float | None
@@ -104,12 +106,19 @@ def build_clips_comparison(
 
 def _counts(clips: Sequence[Clip], profile: str) -> dict[str, ItemCounts]:
     """Return substitutions, deletions, insertions and hits in words of every scored clip, by id."""
-    pairs = [(clip.id, clip.reference, clip.hypothesis) for clip in clips if clip.hypothesis is not None]
-    settings = TextSettings(profile)
-    references = settings.normalised([reference for _, reference, _ in pairs])
-    hypotheses = settings.normalised([hypothesis for _, _, hypothesis in pairs])
-    counts = item_rows(count_texts(references, hypotheses, settings))
-    return {identifier: row for (identifier, _, _), row in zip(pairs, counts, strict=True)}
+    by_language: dict[str | None, list[tuple[str, str, str]]] = {}
+    for clip in clips:
+        if clip.hypothesis is not None:
+            pair = (clip.id, clip.reference, clip.hypothesis)
+            by_language.setdefault(clip.language, []).append(pair)
+    found: dict[str, ItemCounts] = {}
+    for language, pairs in by_language.items():
+        settings = TextSettings(profile, language=language)
+        references = settings.normalised([reference for _, reference, _ in pairs])
+        hypotheses = settings.normalised([hypothesis for _, _, hypothesis in pairs])
+        counts = item_rows(count_texts(references, hypotheses, settings))
+        found |= {identifier: row for (identifier, _, _), row in zip(pairs, counts, strict=True)}
+    return found
 
 
 def _clip_document(clip: Clip, counts: Mapping[str, ItemCounts | None], with_text: bool) -> Document:

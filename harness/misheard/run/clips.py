@@ -88,6 +88,7 @@ def _clip(
     return Clip(
         id=item.id,
         reference=item.reference,
+        language=item.language,
         hypothesis=hypothesis,
         failure=None if heard.failure is None else heard.failure.kind,
         audio_seconds=planned.seconds if told is None else told,
