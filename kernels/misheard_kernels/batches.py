@@ -19,12 +19,13 @@ from misheard_kernels.conventions import SUBSTITUTION
 from misheard_kernels.edit_distance_numpy import unpack
 
 _SHARES_PER_THREAD = 4
-_LEAST_SHARE = 200_000
+_LEAST_SHARE = 4_000_000
+_LEAST_SCLITE_SHARE = 200_000
 """Cells for which another thread is not worth starting."""
 
 _IN_LANES = (bit_parallel.DISTANCE, bit_parallel.CANONICAL)
 _LANES_CELLS = 250_000_000
-"""Cells of all calls from which `misheard_kernels.lanes` saves more than the 10 ms that loading it takes."""
+"""Cells, long pairs aside, from which `misheard_kernels.lanes` saves more than the 10 ms its loading takes."""
 
 _LANES_PAIRS = 1024
 """Pairs of which those of similar lengths go together; so few that their tokens stay in cache meanwhile."""
@@ -82,7 +83,7 @@ def align_batch(
         def fill(start: int, stop: int) -> None:
             align_range(ref_flat, ref_offsets, hyp_flat, hyp_offsets, start, stop, packed, slots, operations)
 
-        _share_out(fill, ref_offsets, hyp_offsets, threads)
+        _share_out(fill, ref_offsets, hyp_offsets, threads, _LEAST_SCLITE_SHARE)
     else:
         what = bit_parallel.CANONICAL_PATH if convention == "canonical" else bit_parallel.RAPIDFUZZ_PATH
         packed, operations = _run(ref_flat, ref_offsets, hyp_flat, hyp_offsets, what, threads)
@@ -127,7 +128,7 @@ def _run(
             hyp = hyp_flat[hyp_offsets[pair] : hyp_offsets[pair + 1]]
             packed[pair] = _long(ref, hyp, what, operations[slots[pair] : slots[pair + 1]])
 
-    _share_out(fill, ref_offsets, hyp_offsets, threads)
+    _share_out(fill, ref_offsets, hyp_offsets, threads, _LEAST_SHARE)
     return packed, operations
 
 
@@ -136,7 +137,8 @@ def _lanes_pay(ref_offsets: IntArray, hyp_offsets: IntArray) -> bool:
     global _cells_so_far
     if "misheard_kernels.lanes" in sys.modules:
         return True
-    _cells_so_far += int((np.diff(ref_offsets) * np.diff(hyp_offsets)).sum())
+    cells = np.diff(ref_offsets) * np.diff(hyp_offsets)
+    _cells_so_far += int(cells[cells <= bit_parallel.LONG_PAIR].sum())
     return _cells_so_far > _LANES_CELLS
 
 
@@ -169,13 +171,17 @@ def _slots(ref_offsets: IntArray, hyp_offsets: IntArray) -> IntArray:
 
 
 def _share_out(
-    fill: Callable[[int, int], None], ref_offsets: IntArray, hyp_offsets: IntArray, threads: int | None
+    fill: Callable[[int, int], None],
+    ref_offsets: IntArray,
+    hyp_offsets: IntArray,
+    threads: int | None,
+    least: int,
 ) -> None:
     """Call `fill` for ranges of pairs of about the same number of cells that together are all pairs."""
     workers = threads or available_processors()
     cells = np.diff(ref_offsets).astype(np.float64) * np.diff(hyp_offsets) + 1.0
     work = np.cumsum(np.append(0.0, cells))
-    workers = max(1, min(workers, int(work[-1] // _LEAST_SHARE)))
+    workers = max(1, min(workers, int(work[-1] // least)))
     if workers == 1:
         fill(0, len(cells))
         return

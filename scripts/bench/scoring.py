@@ -258,16 +258,15 @@ job(one, two)
 with open("/proc/self/clear_refs", "w") as peak:
     peak.write("5")
 before = kilobytes("VmRSS")
-start = time.perf_counter()
+start, started = time.perf_counter(), time.process_time()
 job(ref, hyp)
-taken = time.perf_counter() - start
-print(taken, (kilobytes("VmHWM") - before) / 1024)
+print(time.perf_counter() - start, time.process_time() - started, (kilobytes("VmHWM") - before) / 1024)
 """
 
 
 def long_pair(rounds: int) -> None:
     """Print time and memory of one pair of 20,000 words, each measurement in a process of its own."""
-    measured: dict[str, list[tuple[float, float]]] = {}
+    measured: dict[str, list[tuple[float, ...]]] = {}
     for _ in range(rounds):
         for name, job in LONG_JOBS.items():
             if not installed(name.split()[0].strip(",")) and not name.startswith("misheard"):
@@ -279,17 +278,16 @@ def long_pair(rounds: int) -> None:
                 text=True,
                 check=True,
             )
-            seconds, megabytes = map(float, done.stdout.split())
-            measured.setdefault(name, []).append((seconds, megabytes))
-    first = statistics.median(seconds for seconds, _ in next(iter(measured.values())))
+            measured.setdefault(name, []).append(tuple(map(float, done.stdout.split())))
+    medians = {name: [*map(statistics.median, zip(*runs, strict=True))] for name, runs in measured.items()}
+    first = next(iter(medians.values()))
     print("\n## one pair, 20,000 × 20,000 words\n")
-    print("| | median ms | minimum ms | ratio | extra memory, MB |\n| --- | ---: | ---: | ---: | ---: |")
-    for name, runs in measured.items():
-        times = [seconds for seconds, _ in runs]
-        median, memory = statistics.median(times), max(megabytes for _, megabytes in runs)
-        print(
-            f"| {name} | {median * 1e3:.1f} | {min(times) * 1e3:.1f} | {median / first:.2f} | {memory:.1f} |"
-        )
+    print("| | median ms | minimum ms | ratio | median processor ms | ratio | extra memory, MB |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name, (wall, processor, _) in medians.items():
+        least, memory = min(run[0] for run in measured[name]), max(run[2] for run in measured[name])
+        ratios = f"{wall / first[0]:.2f} | {processor * 1e3:.1f} | {processor / first[1]:.2f}"
+        print(f"| {name} | {wall * 1e3:.1f} | {least * 1e3:.1f} | {ratios} | {memory:.1f} |")
 
 
 def measure_processes(refs: list[str], hyps: list[str], folder: Path, rounds: int) -> None:

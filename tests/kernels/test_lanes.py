@@ -168,12 +168,10 @@ def test_batches_count_the_same_with_and_without(monkeypatch, pay, threads):
     assert distances.tolist() == rows[:, :3].sum(axis=1).tolist()
 
 
-def test_large_jobs_and_many_small_ones_load_what_counts_side_by_side(monkeypatch):
+def test_work_that_adds_up_loads_the_lanes_but_long_pairs_do_not(monkeypatch):
     monkeypatch.delitem(batches.sys.modules, "misheard_kernels.lanes")
     monkeypatch.setattr(batches, "_cells_so_far", 0)
-    large, half = np.array([0, batches._LANES_CELLS]), np.array([0, batches._LANES_CELLS * 2 // 3])
-    one = np.array([0, 1])
-    assert [batches._lanes_pay(half, one), batches._lanes_pay(half, one)] == [False, True]
-    monkeypatch.setattr(batches, "_cells_so_far", 0)
-    assert not batches._lanes_pay(one, one)
-    assert batches._lanes_pay(large, one)
+    one_each = np.arange(batches._LANES_CELLS // 1_000_000 * 2 // 3 + 1)
+    half, longest = one_each * 1_000, np.array([0, 1 << 30])
+    assert not batches._lanes_pay(longest, longest)
+    assert [batches._lanes_pay(half, half), batches._lanes_pay(half, half)] == [False, True]
