@@ -25,7 +25,7 @@ _LEAST_SCLITE_SHARE = 200_000
 
 _IN_LANES = (bit_parallel.DISTANCE, bit_parallel.CANONICAL)
 _LANES_CELLS = 250_000_000
-"""Cells, long pairs aside, from which `misheard_kernels.lanes` saves more than the 10 ms its loading takes."""
+"""Cells, long pairs aside, from which `misheard_kernels.lanes` saves the 10 ms that loading it takes."""
 
 _LANES_PAIRS = 1024
 """Pairs of which those of similar lengths go together; so few that their tokens stay in cache meanwhile."""
