@@ -132,7 +132,7 @@ def test_fifty_items_are_enough(tmp_path: Path) -> None:
 
 
 def test_a_suite_without_fault_has_no_warnings(tmp_path: Path) -> None:
-    rows = [{"session": f"s{n % 6}", "language": "en"} for n in range(12)]
+    rows = [{"session": f"s{n % 6}", "language": "en"} for n in range(50)]
     assert warned(make(tmp_path / "s", rows)) == {}
 
 
@@ -141,6 +141,26 @@ def test_under_six_sessions_no_comparison_has_a_verdict(tmp_path: Path) -> None:
     assert warned(make(tmp_path / "s", rows))["few_sessions"] == ("s0", "s1", "s2", "s3", "s4")
     # An item without a session is resampled like one.
     assert "few_sessions" not in warned(make(tmp_path / "t", [*rows, {}]))
+    assert warned(make(tmp_path / "u", [{}, {}]))["few_sessions"] == ("q0", "q1")
+
+
+def test_values_of_few_sessions(tmp_path: Path) -> None:
+    axes = "conditions: {mic: [near, far, never], noise: [loud]}\n"
+    rows: list[dict[str, Any]] = [
+        {"audio": "same.wav", "session": f"s{n % 7}", "conditions": {"mic": "far" if n % 7 < 5 else "near"}}
+        for n in range(14)
+    ]
+    rows += [{"audio": "same.wav", "conditions": {"mic": "near"}} for _ in range(4)]
+    assert warned(make(tmp_path / "s", rows, axes))["few_sessions_cell"] == ("mic=far",)
+    assert "few_sessions_cell" not in warned(make(tmp_path / "t", rows[:5], axes))
+
+
+def test_a_suite_of_under_fifty_items(tmp_path: Path) -> None:
+    folder = make(tmp_path / "s", [{"audio": "same.wav"}] * 49)
+    (found,) = [w for w in overview(folder).warnings if w.kind == "small_suite"]
+    assert (found.count, found.names) == (49, ())
+    assert "items in all: under 50 no comparison gets a verdict; record more (49)\n" in show(folder).stdout
+    assert "small_suite" not in warned(make(tmp_path / "t", [{"audio": "same.wav"}] * 50))
 
 
 def test_sessions(tmp_path: Path) -> None:

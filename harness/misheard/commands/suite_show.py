@@ -66,8 +66,8 @@ def _print(overview: "Overview") -> None:
         stdout.print()
     for warning in overview.warnings:
         more = ", …" if warning.count > _MAX_NAMES else ""
-        names = ", ".join(warning.names[:_MAX_NAMES])
-        text = f"warning: {warning.what} ({warning.count}): {names}{more}"
+        names = f": {', '.join(warning.names[:_MAX_NAMES])}{more}" if warning.names else ""
+        text = f"warning: {warning.what} ({warning.count}){names}"
         stdout.print(Text(text, overflow="fold"), soft_wrap=True)
 
 

@@ -24,7 +24,7 @@ class Warning:
         kind: its name in JSON.
         what: it in words.
         count: how many items, sessions or cells it is about.
-        names: the first MAX_NAMED of them.
+        names: the first MAX_NAMED of them; none where the suite as a whole is meant.
     """
 
     kind: str
@@ -55,10 +55,13 @@ def warnings(suite: Suite, heard: Mapping[str, Heard]) -> tuple[Warning, ...]:
         _about("no_session", "items without a session, which statistics resample one by one",
                (i.id for i in items if i.session is None)),
         _about("single_item_session", "sessions with one item", _single_sessions(items, origins)),
-        _about("few_sessions", f"sessions, under {MIN_UNITS}, which give no comparison a verdict",
+        _small_suite(items),
+        _about("few_sessions", f"sessions, or items without one: under {MIN_UNITS} there is no verdict",
                _few_sessions(items)),
         _about("small_cell", f"values with under {MIN_ITEMS} items, which get no verdict",
                _small_cells(suite)),
+        _about("few_sessions_cell", f"values in under {MIN_UNITS} sessions, which get no verdict",
+               _cells_of_few_sessions(suite)),
         _about("empty_cell", "declared values, or pairs of them, without items", _empty_cells(suite)),
     )  # fmt: skip
     return tuple(warning for warning in found if warning.count)
@@ -103,11 +106,27 @@ def _single_sessions(items: Sequence[Item], origins: Mapping[str, str]) -> list[
     return [session for session, ids in members.items() if len(ids) == 1]
 
 
+def _small_suite(items: Sequence[Item]) -> Warning:
+    what = f"items in all: under {MIN_ITEMS} no comparison gets a verdict; record more"
+    return Warning("small_suite", what, len(items) if len(items) < MIN_ITEMS else 0, ())
+
+
 def _few_sessions(items: Sequence[Item]) -> list[str]:
-    """Return the sessions where they and the items without one, units of their own, are too few."""
-    sessions = {item.session for item in items if item.session is not None}
-    units = len(sessions) + sum(item.session is None for item in items)
-    return sorted(sessions) if units < MIN_UNITS else []
+    """Return the sessions, and the items without one, which are units of their own, where all are too few."""
+    units = {item.resampling_unit: item.session or item.id for item in items}
+    return sorted(units.values()) if len(units) < MIN_UNITS else []
+
+
+def _cells_of_few_sessions(suite: Suite) -> list[str]:
+    """Return values with too few units; none where the whole suite has too few."""
+    units: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for item in suite.items:
+        for cell in item.conditions.items():
+            units[cell].add(item.resampling_unit)
+    if len({item.resampling_unit for item in suite.items}) < MIN_UNITS:
+        return []
+    cells = ((axis, value) for axis, values in suite.axes.items() for value in values)
+    return [f"{axis}={value}" for axis, value in cells if 0 < len(units.get((axis, value), ())) < MIN_UNITS]
 
 
 def _small_cells(suite: Suite) -> list[str]:
