@@ -355,13 +355,22 @@ def test_units_are_sessions_where_every_item_has_one(session: str | None, noun: 
     [
         ("nfc", "profile nfc: case and punctuation count as errors"),
         ("exact", "profile exact: case, punctuation and Unicode form count as errors"),
-        ("plain", None),
-        ("spoken", None),
+        ("plain", "profile plain: case and punctuation do not count"),
+        ("spoken", "profile spoken: case, punctuation and how numbers are written do not count"),
     ],
 )
-def test_profile_that_counts_more_than_words_says_so(profile: str, expected: str | None) -> None:
+def test_every_report_says_under_which_profile_it_is(profile: str, expected: str) -> None:
     text = shown(render_report(report_of(scorer={"profile": profile})))
-    assert expected in text.splitlines() if expected else "profile" not in text
+    assert expected in text.splitlines()
+
+
+@pytest.mark.parametrize("profile", ["exact", "nfc", "plain", "spoken"])
+def test_numbers_are_explained_where_they_are_shown_and_their_form_counts(profile: str) -> None:
+    sentence = "numbers wrong: words and digits count as different, unless the profile is spoken"
+    report = report_of(scorer={"profile": profile})
+    for value, is_said in ((0.5, profile != "spoken"), (None, False)):
+        report["arms"]["audio"]["pier_numbers"] = {"value": value}
+        assert (sentence in " ".join(shown(render_report(report)).split())) == is_said
 
 
 @pytest.mark.parametrize(

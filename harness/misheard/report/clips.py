@@ -27,8 +27,8 @@ class Clip:
     """One recording: its truth, what was recognized or why nothing was, and its times in seconds.
 
     `hypothesis` is None for a clip that failed and is left out of the sums; one that failed and is scored as
-    all wrong has empty text and its `failure` still set. `language` is its BCP-47 tag, None where none is given.
-    A time is None where it was not told.
+    all wrong has empty text and its `failure` still set. `language` is its BCP-47 tag, None where none is
+    given. A time is None where it was not told.
     """
 
     id: str

@@ -51,6 +51,13 @@ _SECTIONS = {
     "non_speech": "Clips without speech",
 }
 
+_PROFILES = {
+    "nfc": "case and punctuation count as errors",
+    "exact": "case, punctuation and Unicode form count as errors",
+    "plain": "case and punctuation do not count",
+    "spoken": "case, punctuation and how numbers are written do not count",
+}
+
 _SCRIPT_RATE = re.compile(r"(cer|wer|pier)_(?!mean)([a-z]{4})")
 _SCRIPT_SHARE = re.compile(r"([a-z]{4})_(precision|recall)")
 
@@ -203,11 +210,34 @@ def difference_ends(metric: str, difference: Document, name: str) -> Sequence[fl
     return _within((low - high, high - low), difference, name)
 
 
+def reachable(metric: str, ends: Sequence[float], *, is_difference: bool = False) -> Sequence[float]:
+    """Return the ends of an interval of a rate, or of a difference, each within what it can reach."""
+    low, high = _range(metric)
+    return _clamped((low - high, high - low) if is_difference else (low, high), ends)
+
+
 def format_p(p: float | None, marks: Marks) -> str:
     """Return a p-value; under 0.001 it says no more."""
     if p is None:
         return marks.missing
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def profile_sentence(scorer: Document) -> str | None:
+    """Return what the profile of a scorer does not count as an error; None where no profile is named."""
+    profile = scorer.get("profile")
+    if profile is None:
+        return None
+    if profile == "spoken" and scorer.get("number_words_kept"):
+        return f"profile spoken: number words stay words {_in_languages(scorer['number_words_kept'])}"
+    what = _PROFILES.get(profile)
+    return f"profile {plain(str(profile))}" + (f": {what}" if what else "")
+
+
+def _in_languages(tags: Sequence[str | None]) -> str:
+    """Return `in hi, ta and where no language is given`, for None, which comes last."""
+    parts = [f"in {', '.join(tag for tag in tags if tag is not None)}"] if tags[0] is not None else []
+    return " and ".join([*parts, "where no language is given"] if tags[-1] is None else parts)
 
 
 def _range(metric: str) -> tuple[float, float]:
@@ -221,6 +251,10 @@ def _within(
     ends = None if intervals is None else intervals[name]
     if ends is None or f"under_{MIN_UNITS}_units" in document["flags"]:
         return None
+    return _clamped(bounds, ends)
+
+
+def _clamped(bounds: tuple[float, float], ends: Sequence[float]) -> list[float]:
     return [min(max(end, bounds[0]), bounds[1]) for end in ends]
 
 

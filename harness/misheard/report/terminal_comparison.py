@@ -208,7 +208,7 @@ def _legend(document: Document, width: int, marks: Marks) -> RenderableType:
     ]
     if any(comparison["worst_cells"] for comparison in comparisons):
         signs.append(f"{marks.worst} where B loses most or gains least")
-    metrics = {difference["metric"] for difference in comparisons[0]["differences"]}
+    metrics = {one["metric"] for one in comparisons[0]["differences"] if _has_value(one)}
     return legend_block(
         [signs, _detail_signs(document, differences), terms(metrics, document["scorer"])], width, marks
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from misheard.report.labels import Marks
+from misheard.report.labels import Marks, label, profile_sentence
 from misheard.report.terminal_cells import dim, joined
 from misheard.report.values import Document
 
@@ -30,8 +30,10 @@ def shared_signs(statistics: Document, noun: str, cells: Sequence[Sequence[Docum
 
 
 def terms(metrics: Iterable[str], scorer: Document) -> Iterator[str]:
-    """Yield what the metrics of answers mean, as far as they are shown."""
+    """Yield what metrics mean that need a word, as far as they are shown."""
     shown = set(metrics)
+    if "pier_numbers" in shown and scorer.get("profile") not in (None, "spoken"):
+        yield f"{label('pier_numbers')}: words and digits count as different, unless the profile is spoken"
     if "response_quality" in shown:
         name = scorer.get("response_scorer", WORD_OVERLAP)
         how = "word overlap with the human answer (F1)" if name == WORD_OVERLAP else f"scored by {name}"
@@ -49,18 +51,6 @@ def legend_block(parts: Iterable[Iterable[str]], width: int, marks: Marks) -> Re
 
 
 def profile_line(scorer: Document) -> Text | None:
-    """Return what a profile counts that a reader may not expect; None where it counts words alone."""
-    profile = scorer.get("profile")
-    if profile == "nfc":
-        return dim("profile nfc: case and punctuation count as errors")
-    if profile == "exact":
-        return dim("profile exact: case, punctuation and Unicode form count as errors")
-    if profile == "spoken" and scorer.get("number_words_kept"):
-        return dim(f"profile spoken: number words stay words {_in_languages(scorer['number_words_kept'])}")
-    return None
-
-
-def _in_languages(tags: Sequence[str | None]) -> str:
-    """Return `in hi, ta and where no language is given`, for None, which comes last."""
-    parts = [f"in {', '.join(tag for tag in tags if tag is not None)}"] if tags[0] is not None else []
-    return " and ".join([*parts, "where no language is given"] if tags[-1] is None else parts)
+    """Return under which profile words were compared; None for a document that does not say."""
+    sentence = profile_sentence(scorer)
+    return None if sentence is None else dim(sentence)

@@ -76,9 +76,10 @@ def _recognition(report: Document, width: int, marks: Marks) -> Iterator[Rendera
         for entry in report["distributions"]
         if entry["axis"] is None and entry["n"] and not is_detail(entry["metric"])
     ]
-    if not whole:
-        return
     profile = profile_line(report["scorer"])
+    if not whole:
+        yield from [] if profile is None else [profile]
+        return
     yield Group(
         heading("Errors of recognition", "mean, p50 and p95 are of the items' own rates", width),
         *_error_tables(report, whole, width, marks),
@@ -146,9 +147,10 @@ def _legend(report: Document, width: int, marks: Marks) -> RenderableType:
     lost = report["propagation"]["lost_to_recognition"]
     if any(difference["verdict"] == "same" for difference in lost.values()):
         signs.append("same: equal on every pair")
-    return legend_block(
-        [signs, terms([*lost, *report["propagation"]["control"]], report["scorer"])], width, marks
-    )
+    counted = [name for name, one in report["arms"].get("audio", {}).items() if one["value"] is not None]
+    numbers = [name for name in counted if name == "pier_numbers"]
+    shown = [*numbers, *lost, *report["propagation"]["control"]]
+    return legend_block([signs, terms(shown, report["scorer"])], width, marks)
 
 
 def _attribution_signs(report: Document, marks: Marks) -> Iterator[str]:

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 
 from misheard.report.labels import Marks, count_of, plain, unit_noun
 from misheard.report.terminal_cells import suite_line
-from misheard.report.terminal_legend import legend_block, shared_signs, terms
+from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.values import Document
 
@@ -16,6 +16,8 @@ def blocks(matrix: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield _header(matrix, width, marks)
     title = f"By {'; '.join(', '.join(axes) for axes in matrix['by'])}" if matrix["by"] else "By condition"
     yield matrix_block(matrix, width, marks, title, all_metrics=matrix["metrics_chosen"])
+    if profile := profile_line(matrix["scorer"]):
+        yield profile
     yield _legend(matrix, width, marks)
 
 
