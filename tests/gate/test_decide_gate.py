@@ -237,7 +237,10 @@ def test_added_items_are_counted_and_left_out_of_pairs_alone(tmp_path: Path) -> 
     verdict = judge(tmp_path, gate, candidate)
     assert verdict.outcome is Outcome.SHIP
     assert [check.n for check in verdict.checks[:2]] == [60, 80]
-    assert verdict.notes == ("20 items of the candidate are new; compared over the 60 items of both",)
+    assert verdict.notes == (
+        "profile nfc: case and punctuation count as errors",
+        "20 items of the candidate are new; compared over the 60 items of both",
+    )
 
 
 def test_added_items_may_bring_metrics_and_scripts_that_were_not_there(tmp_path: Path) -> None:
@@ -276,7 +279,33 @@ def test_failures_of_both_sides_stand_in_the_check(tmp_path: Path) -> None:
     assert (guard.n, guard.failed_baseline, guard.failed_candidate) == (57, 1, 2)
     assert "1 failed in the baseline, 2 failed in the candidate" in guard.why
     assert only(verdict, "failures").status is Status.FAIL
-    assert any("1 item failed in the baseline" in note for note in verdict.notes)
+    assert "1 item failed in the baseline and is in no pair of what it lacks" in verdict.notes
+
+
+@pytest.mark.parametrize(
+    ("holdout", "note"),
+    [
+        (None, None),
+        ({"sealed": 0, "opened": False, "openings": 0}, None),
+        ({"sealed": 1, "opened": False, "openings": 0}, "1 item is sealed and not judged"),
+        ({"sealed": 6, "opened": False, "openings": 0}, "6 items are sealed and not judged"),
+        ({"sealed": 60, "opened": True, "openings": 1}, "60 items are judged by this opening"),
+    ],
+)
+def test_sealed_items_are_said(tmp_path: Path, holdout: dict[str, Any] | None, note: str | None) -> None:
+    facts = {} if holdout is None else {"holdout": holdout}
+    verdict = judge(tmp_path, IMPROVE, replace(BETTER, suite_facts=facts), replace(BASE, suite_facts=facts))
+    assert verdict.outcome is Outcome.SHIP
+    assert verdict.notes[1:] == (() if note is None else (note,))
+
+
+def test_a_rate_that_never_varies_says_that_units_were_counted(tmp_path: Path) -> None:
+    (tmp_path / "varied").mkdir()
+    gate = {"guards": [{"metric": "wer", "at_most": 0.5}]}
+    check = only(judge(tmp_path, gate, replace(BASE, wrong=lambda _: 0)), "guard")
+    assert check.by_unit
+    assert "0.0%, exact 95% interval with each unit as one trial 0.0…26.5, 60 items" in check.why
+    assert not only(judge(tmp_path / "varied", gate, BETTER), "guard").by_unit
 
 
 def test_clips_without_a_condition_are_no_slice_of_their_own(tmp_path: Path) -> None:
@@ -303,7 +332,7 @@ def test_speech_without_a_condition_is_looked_at(tmp_path: Path) -> None:
 
 
 def flip(raw: bytes) -> bytes:
-    """Return bytes of which some in the first half are others: more than one column takes, whatever is there."""
+    """Return bytes of which some in the first half are others: more than one column takes."""
     start, end = len(raw) // 4, len(raw) // 4 + 300
     return raw[:start] + bytes(byte ^ 0x55 for byte in raw[start:end]) + raw[end:]
 

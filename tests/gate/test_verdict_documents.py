@@ -211,8 +211,8 @@ def rate_check(**changes: Any) -> Check:
     [
         (
             rate_check(),
-            "word error rate, audio arm, noise=5dB: 20.00% -> 19.00%, change -1.00 points, 95 % interval "
-            "-3.00 to +1.00, 60 pairs, 1 unit, 2 failed in the candidate; may rise by at most 2 points: "
+            "word error rate, audio arm, noise=5dB: from 20.0% to 19.0%, change −1.0 points, 95% interval "
+            "−3.0…+1.0, 60 pairs, 1 unit, 2 failed in the candidate; may rise by at most 2 points: "
             "acceptable",
         ),
         (
@@ -220,7 +220,7 @@ def rate_check(**changes: Any) -> Check:
                 metric="response_quality", rule=str(Rule.MUST_IMPROVE), limit=None, slice=(), p_value=0.03,
                 reason="holm", failed_candidate=0,
             ),
-            "answer quality, audio arm: 0.2000 -> 0.1900, change -0.0100, 95 % interval -0.0300 to +0.0100, "
+            "answer quality, audio arm: from 0.200 to 0.190, change −0.010, 95% interval −0.030…+0.010, "
             "adjusted p 0.0300, 60 pairs, 1 unit; must improve: not below 0.05 once adjusted for several "
             "claims",
         ),
@@ -228,16 +228,32 @@ def rate_check(**changes: Any) -> Check:
             rate_check(
                 rule=str(Rule.AT_MOST), limit=0.07, baseline=None, difference=None, failed_candidate=0
             ),
-            "word error rate, audio arm, noise=5dB: 19.00%, 95 % interval -3.00 to 1.00, 60 items, 1 unit; "
+            "word error rate, audio arm, noise=5dB: 19.0%, 95% interval 0.0…1.0, 60 items, 1 unit; "
             "at most 7%: acceptable",
+        ),
+        (
+            rate_check(
+                metric="flip_rate", rule=str(Rule.AT_MOST), limit=0.07, slice=(), candidate=0.0,
+                interval=Interval(0.0, 0.06), by_unit=True, units=60, failed_candidate=0,
+            ),
+            "answers changed, audio arm: 0.0%, exact 95% interval with each unit as one trial 0.0…6.0, "
+            "60 items, 60 units; at most 7%: acceptable",
+        ),
+        (
+            rate_check(
+                metric="response_quality", slice=(), interval=Interval(-1.25, 1.5), failed_candidate=0,
+                rule=str(Rule.MAY_FALL),
+            ),
+            "answer quality, audio arm: from 0.200 to 0.190, change −0.010, 95% interval −1.000…+1.000, "
+            "60 pairs, 1 unit; may fall by at most 0.02: acceptable",
         ),
         (
             rate_check(
                 candidate=None, baseline=None, difference=None, interval=None, n=0, units=0,
                 reason="no_pairs", failed_baseline=None, failed_candidate=0, slice=(("noise", None),),
             ),
-            "word error rate, audio arm, noise=(none): none -> none, 0 pairs, 0 units; may rise by at most 2 "
-            "points: no item counts on both sides",
+            "word error rate, audio arm, noise=(none): from none to none, 0 pairs, 0 units; may rise by "
+            "at most 2 points: no item counts on both sides",
         ),
     ],
 )  # fmt: skip

@@ -155,12 +155,14 @@ class Checker:
             return _check(claim, cell.conditions, Finding(Status.NO_EVIDENCE, "not_measured"))
         estimate = found[0]
         finding, interval = judge_rate(estimate, claim.tolerance)
+        resampled = None if estimate.intervals is None else estimate.intervals.deciding
         return _check(
             claim,
             cell.conditions,
             finding,
             candidate=estimate.value,
             interval=interval,
+            by_unit=interval is not None and interval != resampled,
             n=estimate.n,
             units=estimate.units,
             failed_candidate=estimate.failed,
@@ -176,6 +178,7 @@ def _check(
     candidate: float | None = None,
     difference: float | None = None,
     interval: Interval | None = None,
+    by_unit: bool = False,
     n: int = 0,
     units: int = 0,
     failed_baseline: int | None = None,
@@ -199,6 +202,7 @@ def _check(
         candidate=candidate,
         difference=difference,
         interval=interval,
+        by_unit=by_unit,
         n=n,
         units=units,
         failed_baseline=failed_baseline,

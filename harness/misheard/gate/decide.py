@@ -14,7 +14,7 @@ from misheard.gate.resolve import Claim, needs_baseline, resolve_gate
 from misheard.gate.spec import Gate
 from misheard.gate.verdict import Check, GateVerdict, Outcome, decide_outcome
 from misheard.report.files import damaged_report
-from misheard.report.labels import count_of, plain
+from misheard.report.labels import count_of, plain, profile_sentence
 from misheard.run.finished import read_finished_run
 
 PROMOTED = "promoted"
@@ -117,18 +117,27 @@ def _read_baseline(
 
 
 def _notes(candidate: RunFacts, baseline: RunFacts | None) -> list[str]:
+    profile = profile_sentence(candidate.run.report["scorer"])
+    notes = [] if profile is None else [profile]
+    holdout = candidate.suite.get("holdout") or {}
+    if sealed := holdout.get("sealed"):
+        what = "judged by this opening" if holdout.get("opened") else "sealed and not judged"
+        notes.append(f"{count_of(sealed, 'item')} {_are(sealed)} {what}")
     if baseline is None:
-        return ["no baseline: nothing was compared"]
+        return [*notes, "no baseline: nothing was compared"]
     added = len(candidate.run.table.items) - len(baseline.run.table.items)
-    notes = []
     if added:
         common = count_of(len(baseline.run.table.items), "item")
-        notes.append(
-            f"{count_of(added, 'item')} of the candidate are new; compared over the {common} of both"
-        )
+        new = f"{count_of(added, 'item')} of the candidate {_are(added)} new"
+        notes.append(f"{new}; compared over the {common} of both")
     failed = baseline.run.report["failures"]["samples_failed"]
     if failed:
         notes.append(
-            f"{count_of(failed, 'item')} failed in the baseline and are in no pair of what they lack"
+            f"{count_of(failed, 'item')} failed in the baseline and {_are(failed)} in no pair of what "
+            f"{'it lacks' if failed == 1 else 'they lack'}"
         )
     return notes
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

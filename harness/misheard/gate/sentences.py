@@ -1,9 +1,22 @@
-"""The sentences of a verdict: what was found, what is allowed, and why the status is what it is."""
+"""The sentences of a verdict: what was found, what is allowed, and why the status is what it is.
+
+Numbers and the ends of intervals are those that reports show; the fields of a check have them as computed.
+"""
 
 from misheard.gate.verdict import Check, GateVerdict, Outcome
-from misheard.report.labels import count_of, is_score, label, plain
+from misheard.report.labels import (
+    UNICODE,
+    count_of,
+    format_difference,
+    format_difference_interval,
+    format_interval,
+    format_value,
+    is_score,
+    label,
+    plain,
+    reachable,
+)
 from misheard.stats.gate import ABSOLUTE, ALPHA, LatencyFigures, Rule, Status
-from misheard.stats.resampling import Interval
 from misheard.stats.slices import MIN_ITEMS, NO_VALUE
 from misheard.stats.verdict import MIN_UNITS
 
@@ -81,11 +94,12 @@ def rule_words(rule: Rule, limit: float | None, metric: str) -> str:
 
 
 def _relative_figures(check: Check, metric: str) -> str:
-    parts = [f"{value(metric, check.baseline)} -> {value(metric, check.candidate)}"]
+    parts = [f"from {value(metric, check.baseline)} to {value(metric, check.candidate)}"]
     if check.difference is not None:
         parts.append(f"change {change(metric, check.difference)}")
     if check.interval is not None:
-        parts.append(f"95 % interval {_ends(metric, check.interval, '+')}")
+        ends = reachable(metric, (check.interval.low, check.interval.high), is_difference=True)
+        parts.append(f"95% interval {format_difference_interval(metric, ends, UNICODE)}")
     if check.p_value is not None:
         parts.append(f"adjusted p {check.p_value:.4f}")
     return ", ".join([*parts, _size(check, "pair")])
@@ -94,7 +108,9 @@ def _relative_figures(check: Check, metric: str) -> str:
 def _absolute_figures(check: Check, metric: str) -> str:
     parts = [value(metric, check.candidate)]
     if check.interval is not None:
-        parts.append(f"95 % interval {_ends(metric, check.interval, '')}")
+        ends = reachable(metric, (check.interval.low, check.interval.high))
+        kind = "exact 95% interval with each unit as one trial" if check.by_unit else "95% interval"
+        parts.append(f"{kind} {format_interval(metric, ends, UNICODE)}")
     return ", ".join([*parts, _size(check, "item")])
 
 
@@ -109,20 +125,13 @@ def _size(check: Check, noun: str) -> str:
 
 
 def value(metric: str, number: float | None) -> str:
-    """Return a rate: a share in percent with two decimals, a score with four."""
-    if number is None:
-        return "none"
-    return f"{number:.4f}" if is_score(metric) else f"{100 * number:.2f}%"
+    """Return a rate as reports show it."""
+    return "none" if number is None else format_value(metric, number, UNICODE)
 
 
 def change(metric: str, number: float) -> str:
     """Return a difference of a rate with its sign."""
-    return f"{number:+.4f}" if is_score(metric) else f"{100 * number:+.2f} points"
-
-
-def _ends(metric: str, interval: Interval, sign: str) -> str:
-    digits, scale = (4, 1.0) if is_score(metric) else (2, 100.0)
-    return " to ".join(f"{scale * end:{sign}.{digits}f}" for end in (interval.low, interval.high))
+    return format_difference(metric, number, UNICODE) + ("" if is_score(metric) else " points")
 
 
 def latency_sentence(

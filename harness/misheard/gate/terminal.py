@@ -9,6 +9,7 @@ from rich.text import Text
 
 from misheard.gate.sentences import summary
 from misheard.gate.verdict import Check, GateVerdict, Outcome
+from misheard.report.labels import Marks, with_marks
 from misheard.report.terminal import Sized
 from misheard.stats.gate import Status
 
@@ -24,10 +25,10 @@ _STYLES = {Outcome.SHIP: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
 
 def render_verdict(verdict: GateVerdict) -> Sized:
     """Return the verdict for a rich console. Nothing here decides."""
-    return Sized(lambda *_: [Group(*_blocks(verdict))])
+    return Sized(lambda _, marks: [Group(*_blocks(verdict, marks))])
 
 
-def _blocks(verdict: GateVerdict) -> Iterator[RenderableType]:
+def _blocks(verdict: GateVerdict, marks: Marks) -> Iterator[RenderableType]:
     yield Text.assemble(("gate       ", "dim"), verdict.gate)
     yield Text.assemble(("suite      ", "dim"), verdict.suite or "unknown")
     yield Text.assemble(("candidate  ", "dim"), verdict.candidate)
@@ -36,19 +37,19 @@ def _blocks(verdict: GateVerdict) -> Iterator[RenderableType]:
     for refusal in verdict.refusals:
         yield Padding(Text(refusal), (0, 0, 0, 2))
     if verdict.checks:
-        yield _table(verdict.checks)
+        yield _table(verdict.checks, marks)
     for note in verdict.notes:
         yield Padding(Text(note, style="dim"), (0, 0, 0, 2))
     yield Text("")
     yield Text(summary(verdict), style=_STYLES.get(verdict.outcome, "bold red"))
 
 
-def _table(checks: tuple[Check, ...]) -> Table:
+def _table(checks: tuple[Check, ...], marks: Marks) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
         word, style = _WORDS[check.status]
         where = Text(check.id if check.decides else f"{check.id} (one of several claims)", style="bold")
-        table.add_row(Text(word, style=style), Group(where, Text(check.why)))
+        table.add_row(Text(word, style=style), Group(where, Text(with_marks(check.why, marks))))
     return table

@@ -50,6 +50,7 @@ class Check:
         slice: the value per axis that the items share; empty for all items.
         baseline, candidate, difference, interval: the figures that decided, None where there are none.
             `interval` is of the difference, or of the candidate's rate or quantile for an absolute rule.
+        by_unit: whether the interval is the exact one of a share of units, as no unit differs from another.
         p_value: Holm's adjusted, of claims of which any one is enough.
         n, units: pairs or items that count, and resampling units among them.
         failed_baseline, failed_candidate: items of the slice that failed in the arm.
@@ -70,6 +71,7 @@ class Check:
     candidate: float | None = None
     difference: float | None = None
     interval: Interval | None = None
+    by_unit: bool = False
     p_value: float | None = None
     n: int | None = None
     units: int | None = None
