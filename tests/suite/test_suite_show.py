@@ -133,7 +133,31 @@ def test_fifty_items_are_enough(tmp_path: Path) -> None:
 
 def test_a_suite_without_fault_has_no_warnings(tmp_path: Path) -> None:
     rows = [{"session": f"s{n % 6}", "language": "en"} for n in range(50)]
-    assert warned(make(tmp_path / "s", rows)) == {}
+    assert warned(make(tmp_path / "s", rows, "primary: {en: wer}\n")) == {}
+
+
+def test_items_without_a_language(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"language": "en"}, {}, {"kind": "non_speech"}]
+    folder = make(tmp_path / "s", rows)
+    assert warned(folder)["no_language"] == ("q1",)
+    assert "name it per item or under defaults in suite.yaml (1): q1\n" in show(folder).stdout
+    assert "no_language" not in warned(make(tmp_path / "t", rows, "defaults: {language: en}\n"))
+
+
+@pytest.mark.parametrize(
+    ("header", "missing"),
+    [
+        ("", ("de", "en", "(none)")),
+        ("primary: {en: wer}\n", ()),
+        ("primary: {en: wer}\nconditions: {language: [de, en]}\n", ("de", "(none)")),
+        ("primary: {en: wer, de: cer}\nconditions: {language: [de, en]}\n", ("(none)",)),
+        ("primary: {en: wer, de: cer}\ndefaults: {language: en}\n", ()),
+    ],
+)
+def test_languages_without_a_primary_metric(tmp_path: Path, header: str, missing: tuple[str, ...]) -> None:
+    rows: list[dict[str, Any]] = [{"language": "en"}, {"language": "de"}, {}, {"kind": "non_speech"}]
+    found = warned(make(tmp_path / "s", rows, header))
+    assert found.get("no_primary", ()) == missing
 
 
 def test_under_six_sessions_no_comparison_has_a_verdict(tmp_path: Path) -> None:

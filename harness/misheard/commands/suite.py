@@ -27,6 +27,7 @@ def validate(
     """Check a suite, recordings included, and list every problem at once."""
     from misheard.console import TerminalProgress
     from misheard.suite.manifest import validate_suite
+    from misheard.suite.primary import without_language
 
     with TerminalProgress() as progress:
         suite = validate_suite(path, progress)
@@ -36,6 +37,10 @@ def validate(
         f"{suite.name} {suite.version}: {len(suite.items)} items are fine "
         f"({speech} speech, {len(suite.items) - speech} non-speech, {sessions} sessions)"
     )
+    if nameless := len(without_language(suite.items)):
+        typer.echo(
+            f"note: {nameless} speech items have no language; misheard suite show says what goes by it"
+        )
     if suite.selection is not None and suite.selection.sealed:
         typer.echo(f"{suite.selection.note()}: recordings not checked")
 

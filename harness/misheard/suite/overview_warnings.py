@@ -11,6 +11,7 @@ from misheard.suite.items import Item, Suite
 from misheard.suite.overview_audio import Heard
 from misheard.suite.overview_axes import declared_cells, paired_axes
 from misheard.suite.overview_scripts import is_in_other_scripts
+from misheard.suite.primary import without_language, without_primary
 from misheard.text.annotations import has_annotations
 
 MAX_NAMED = 20
@@ -46,6 +47,12 @@ def warnings(suite: Suite, heard: Mapping[str, Heard]) -> tuple[Warning, ...]:
                (i.id for i in items if heard[i.audio].clipped)),
         _about("duplicate_audio", "items with the same recording as another one",
                _repeated(items, origins, lambda i: heard[i.audio].sha256)),
+        _about("no_language", "speech items without a language, by which `spoken` reads numerals, scripts "
+               "are checked and primary metrics go; name it per item or under defaults in suite.yaml",
+               (i.id for i in without_language(items))),
+        _about("no_primary", "languages without a primary metric, which `metric: primary` in a gate needs; "
+               "name one under primary in suite.yaml",
+               (tag or "(none)" for tag in without_primary(suite))),
         _about("other_script", "references mostly in another script than that of their language",
                (i.id for i in items if is_in_other_scripts(i))),
         _about("annotations", "references with annotations such as <s> or [noise], which count as words",

@@ -7,9 +7,9 @@ from misheard.canonical import write_atomic
 from misheard.errors import InputError
 from misheard.suite.fields import LANGUAGE
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME
+from misheard.suite.primary import usual_metric
 from misheard.suite.problems import shown
 from misheard.suite.writing import name_for, new_folder
-from misheard.text.languages import primary_subtag
 
 GUIDE_NAME = "RECORDING.md"
 
@@ -40,8 +40,6 @@ primary: {{{language}: {metric}}}
 # abstentions:
 #   en: [I don't know, I am not sure]
 """
-
-_BY_CHARACTER = frozenset({"ja", "km", "lo", "ml", "my", "ta", "th", "yue", "zh"})
 
 _ITEMS = (
     {
@@ -81,8 +79,8 @@ def init_suite(folder: Path, name: str | None = None, language: str = "en") -> N
         raise InputError(f"--language {shown(language)} is no tag such as en")
     with new_folder(folder) as new:
         (new / "audio").mkdir()
-        metric = "cer" if primary_subtag(language) in _BY_CHARACTER else "wer"
-        header = _HEADER.format(name=json.dumps(chosen, ensure_ascii=False), language=language, metric=metric)
+        called = json.dumps(chosen, ensure_ascii=False)
+        header = _HEADER.format(name=called, language=language, metric=usual_metric(language))
         write_atomic(new / HEADER_NAME, header)
         lines = (json.dumps(item, ensure_ascii=False) + "\n" for item in _ITEMS)
         write_atomic(new / ITEMS_NAME, "".join(lines))

@@ -33,6 +33,7 @@ def test_what_was_guessed_is_said(folder: Path) -> None:
     assert lines[0] == "read as csv: its name ends in .csv"
     assert lines[1] == "columns: audio=file, reference=text, session=speaker"
     assert lines[2].startswith("imported 1 of 1 rows: 1 speech, 0 non-speech, 1 sessions; 1 recordings")
+    assert "note: 1 speech items have no language, by which `spoken` reads numerals" in done.stdout
     assert lines[-1] == "Look at it: misheard suite show out"
     assert "canary" not in done.stdout + done.stderr
     assert not (folder / "pwned").exists()
@@ -41,6 +42,7 @@ def test_what_was_guessed_is_said(folder: Path) -> None:
         capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stderr
+    assert "note: 1 speech items have no language; misheard suite show says" in checked.stdout
 
 
 def names(folder: Path) -> list[str]:

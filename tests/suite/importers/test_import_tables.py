@@ -243,3 +243,37 @@ def test_the_record_of_an_import(source: Path, tmp_path: Path) -> None:
     assert done["options"]["conditions"] == {"noise": "extra"}
     assert "secret" not in json.dumps(done)
     assert (source / "wav/c0.wav").samefile(tmp_path / "out" / "audio" / "c0.wav")
+
+
+def notes_of(source: Path, destination: Path, *languages: str | None, **options: Any) -> str:
+    rows = [
+        {"audio_filepath": f"wav/c{n}.wav", "text": "what is it", **({} if tag is None else {"lang": tag})}
+        for n, tag in enumerate(languages)
+    ]
+    imported = run_import(write_json_lines(source / "m.json", *rows), destination, format="nemo", **options)
+    assert list(imported.notes) == record(destination)["notes"]
+    return "\n".join(imported.notes)
+
+
+def test_what_a_suite_without_languages_lacks_is_said(source: Path, tmp_path: Path) -> None:
+    notes = notes_of(source, tmp_path / "none", None, "en", None)
+    assert "2 speech items have no language" in notes and "--language en" in notes
+    given = notes_of(source, tmp_path / "given", None, "zh", None, language="en")
+    assert "have no language" not in given
+    for text in (notes, given):
+        assert "suite.yaml names no primary metric" in text
+    assert given.endswith("primary: {en: wer, zh: cer}")
+
+
+def test_the_line_that_an_import_suggests_is_valid(source: Path, tmp_path: Path) -> None:
+    line = notes_of(source, tmp_path / "out", "en", "no", "th").rpartition("such as ")[2]
+    header = tmp_path / "out" / "suite.yaml"
+    header.write_text(header.read_text() + line + "\n")
+    assert validate_suite(tmp_path / "out").primary_metrics == {"en": "wer", "no": "wer", "th": "cer"}
+
+
+def test_many_languages_are_not_all_written_out(source: Path, tmp_path: Path) -> None:
+    for index in range(4, 6):
+        write_clip(source / "wav" / f"c{index}.wav", seed=index)
+    notes = notes_of(source, tmp_path / "out", "en", "de", "fr", "es", "it", "pt")
+    assert notes.endswith("primary: {de: wer, en: wer, es: wer, fr: wer, …}")

@@ -24,6 +24,7 @@ from misheard.suite.importers.recordings import AudioMode, Gathered, gather
 from misheard.suite.importers.rows import Found, Request
 from misheard.suite.items import Item, ItemKind, Suite
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suite
+from misheard.suite.primary import usual_metric, without_language, without_primary
 from misheard.suite.problems import Problems, shown
 from misheard.suite.sidecars import refuse_divided
 from misheard.suite.writing import items_jsonl, name_for, new_folder, suite_yaml
@@ -31,6 +32,7 @@ from misheard.text.annotations import has_annotations
 
 IDS_NAME, RECORD_NAME = "ids.csv", "import.json"
 MAX_CONDITION_VALUES = 200
+_MAX_LANGUAGES = 4
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -229,6 +231,20 @@ def _notes(
         notes.append(
             f"{annotated} references hold annotations such as <s> or [noise], which count as words; "
             "--annotations remove takes them out"
+        )
+    if nameless := without_language(suite.items):
+        count = len(nameless)
+        notes.append(
+            f"{count} speech items have no language, by which `spoken` reads numerals, scripts are checked "
+            "and primary metrics go; --language en, or another tag, gives it to rows that name none"
+        )
+    if deciding := without_primary(suite):
+        languages = [tag for tag in deciding if tag is not None] or ["en"]
+        primary = ", ".join(f"{tag}: {usual_metric(tag)}" for tag in languages[:_MAX_LANGUAGES])
+        more = ", …" if len(languages) > _MAX_LANGUAGES else ""
+        notes.append(
+            "suite.yaml names no primary metric, which `metric: primary` in a gate needs; add a line such as "
+            f"primary: {{{primary}{more}}}"
         )
     if options.audio == "link":
         notes.append("recordings are hard links: whoever edits the source's files edits the suite's")
