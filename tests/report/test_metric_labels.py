@@ -1,6 +1,7 @@
 """Every metric of every family has a name and a number format on the terminal."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from misheard.report.labels import (
     is_detail,
     is_shown_by_condition,
     label,
+    metric_suggestion,
     section,
 )
 
@@ -59,3 +61,20 @@ def test_the_matrix_shows_few_metrics_of_a_family() -> None:
         shown = [rate.name for rate in family.rates if is_shown_by_condition(rate.name)]
         assert len(shown) <= 4, family.name
     assert all(is_detail(name) for name in ("wer_bounded", "lexical_error_rate", "burst_loop_rate"))
+
+
+def test_the_documentation_maps_labels_to_names() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    section_of_names = text.split("## Names")[1].split("## ")[0]
+    listed = dict(re.findall(r"^\| (.+?) +\| `(\w+)` +\|$", section_of_names, re.MULTILINE))
+    names = [rate.name for family in FAMILIES for rate in family.rates if "_deva" not in rate.name]
+    assert listed == {label(name): name for name in names if label(name) != name.replace("_", " ")}
+
+
+def test_a_metric_asked_for_by_its_label_is_suggested() -> None:
+    names = [rate.name for family in FAMILIES for rate in family.rates]
+    for name in names:
+        for asked in (label(name), label(name).upper(), f" {name.replace('_', ' ')} "):
+            assert metric_suggestion(asked, names) == f" (did you mean '{name}'?)"
+    assert metric_suggestion("wre", names) == " (did you mean 'wer'?)"
+    assert metric_suggestion("", ["wer"]) == metric_suggestion("\x00", ["wer"]) == " (known: 'wer')"

@@ -7,6 +7,7 @@ from pathlib import Path
 from misheard.errors import GateError, InputError, Problem
 from misheard.gate.spec import PRIMARY, AnyOfClaim, Gate, Guard, PrimaryClaim
 from misheard.metrics.base import Arm, Family, Rate
+from misheard.report.labels import metric_suggestion
 from misheard.run.finished import FinishedRun
 from misheard.stats.gate import ABSOLUTE, Rule, Tolerance
 from misheard.stats.selection import Condition, axis_values, selectable_axes, slices_by, where_rows
@@ -156,7 +157,9 @@ class _Resolver:
 
     def _claim(self, place: str, part: PrimaryClaim | AnyOfClaim | Guard, metric: str) -> Claim | None:
         if metric not in self._rates:
-            self._problem(f"{place}.metric", f"no metric {shown(metric)}{suggestion(metric, self._rates)}")
+            self._problem(
+                f"{place}.metric", f"no metric {shown(metric)}{metric_suggestion(metric, self._rates)}"
+            )
             return None
         family, rate = self._rates[metric]
         if part.arm not in family.arms:

@@ -2,11 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from misheard.report.values import Document
 from misheard.stats.verdict import MIN_UNITS
+from misheard.suite.problems import shown, suggestion
 
 _LABELS = {
     "wer": "word error rate",
@@ -117,6 +118,14 @@ def label(metric: str) -> str:
     if share := _SCRIPT_SHARE.fullmatch(metric):
         return f"{share[1].capitalize()} {share[2]}"
     return _LABELS.get(metric, metric.replace("_", " "))
+
+
+def metric_suggestion(name: str, known: Iterable[str]) -> str:
+    """Return a hint at a known metric for a name that is none: the one with that label, else one like it."""
+    names = list(known)
+    wanted = " ".join(name.casefold().split())
+    called = [metric for metric in names if wanted in (label(metric).casefold(), metric.replace("_", " "))]
+    return f" (did you mean {shown(called[0])}?)" if called else suggestion(name, names)
 
 
 def plain(text: str) -> str:

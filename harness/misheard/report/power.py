@@ -18,6 +18,7 @@ import numpy as np
 from misheard.errors import InputError
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
 from misheard.metrics.table import CountTable
+from misheard.report.labels import metric_suggestion
 from misheard.report.values import Document, size_flags
 from misheard.stats.estimates import family_arms
 from misheard.stats.pairing import reorder
@@ -26,7 +27,7 @@ from misheard.stats.resampling import CONFIDENCE, Statistic
 from misheard.stats.selection import slices_by
 from misheard.stats.slices import MIN_ITEMS, Slice, unit_numbers
 from misheard.stats.verdict import MIN_UNITS
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import shown
 
 FORMAT = "misheard-power"
 FORMAT_VERSION = 1
@@ -126,7 +127,8 @@ def _metrics(known: Sequence[Document], primary: Sequence[str], question: Questi
     for name in question.metrics:
         if name not in rates:
             raise InputError(
-                f"--metric {shown(name)}: the {question.arm} arm has no such metric{suggestion(name, rates)}"
+                f"--metric {shown(name)}: the {question.arm} arm has no such metric"
+                f"{metric_suggestion(name, rates)}"
             )
     if question.metrics:
         return list(dict.fromkeys(question.metrics))

@@ -9,13 +9,14 @@ from misheard.errors import InputError
 from misheard.metrics.base import Family
 from misheard.metrics.table import CountTable, ItemInfo
 from misheard.report.items import failed_anywhere, items_document
+from misheard.report.labels import metric_suggestion
 from misheard.report.matrix import LANGUAGE_AXIS, matrix_documents, worst_cells
 from misheard.report.values import Document
 from misheard.stats.estimates import Estimator
 from misheard.stats.selection import Condition, slices_by, where_rows
 from misheard.stats.slices import KIND_AXIS, Slice, slice_items
 from misheard.suite.items import ItemKind
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import shown
 
 FORMAT = "misheard-matrix"
 FORMAT_VERSION = 1
@@ -122,7 +123,8 @@ def _chosen_metrics(known: Sequence[Document], names: Sequence[str]) -> list[Doc
     scored = [metric["metric"] for metric in known]
     for name in names:
         if name not in scored:
-            raise InputError(f"--metric {shown(name)}: the run has no such metric{suggestion(name, scored)}")
+            hint = metric_suggestion(name, scored)
+            raise InputError(f"--metric {shown(name)}: the run has no such metric{hint}")
     return [metric for metric in known if not names or metric["metric"] in names]
 
 

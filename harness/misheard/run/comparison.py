@@ -10,13 +10,14 @@ from misheard.config import RunConfig, parse_config
 from misheard.errors import InputError
 from misheard.metrics.base import Arm, Family
 from misheard.report.comparison import ComparedPair, build_comparison
+from misheard.report.labels import metric_suggestion
 from misheard.run.directory import RunDirectory
 from misheard.run.finished import FinishedRun, check_same_scorer, read_finished_run
 from misheard.run.scoring import count_journal
 from misheard.stats.compare import EVERYTHING, Selection, adjust_together, compare_tables
 from misheard.stats.pairing import check_same_items
 from misheard.stats.selection import where_rows
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import shown
 
 
 def compare_runs(
@@ -116,7 +117,8 @@ def _check_selection(selection: Selection, run: FinishedRun) -> None:
     for option, names in (("--metric", selection.metrics), ("--margin", selection.margins)):
         for name in names:
             if name not in known:
-                raise InputError(f"{option} names the unknown metric {shown(name)}{suggestion(name, known)}")
+                hint = metric_suggestion(name, known)
+                raise InputError(f"{option} names the unknown metric {shown(name)}{hint}")
     rows = where_rows(run.table.items, run.report["axes"], selection.where)
     if rows.size and not np.any(rows):
         text = ",".join(map(str, selection.where))
