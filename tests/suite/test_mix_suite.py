@@ -367,6 +367,11 @@ def test_the_command_says_what_it_made(source: Path, tmp_path: Path, run: Callab
     assert "21 items (7 clean, 7 15dB, 7 5dB)" in done.output
     assert "ratios are within 0.0" in done.output
     assert f"split and lock {tmp_path / 'out'}, not {source}" in done.output
+    assert "both suites are called" not in done.output
+    done = run(source, tmp_path / "house", "--snr", "5", "--noise", "white")
+    assert "note: both suites are called house, and baselines go by the name; --name gives" in done.output
+    done = run(source, tmp_path / "named", "--snr", "5", "--noise", "white", "--name", "house at 5 dB")
+    assert done.exit_code == 0 and "both suites are called" not in done.output
 
 
 def test_sealed_items_are_not_touched(tmp_path: Path, run: Callable[..., Any]) -> None:

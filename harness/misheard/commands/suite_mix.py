@@ -52,5 +52,10 @@ def mix(
         )
     else:
         typer.echo(f"note: for a holdout, split and lock {destination}, not {suite}: tiers stay together")
+    if made.named_as_source is not None:
+        typer.echo(
+            f"note: both suites are called {made.named_as_source}, and baselines go by the name; "
+            "--name gives another"
+        )
     if made.already_noisy:
         typer.echo(f"{made.already_noisy} items have noise already and got no further noise tier")

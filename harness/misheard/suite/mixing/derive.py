@@ -48,6 +48,7 @@ class MixSummary:
         scaled: recordings that were scaled against clipping.
         worst_snr_error_db: how far the worst ratio is off; None where no speech got noise.
         left_out: which items of a split suite are not in it; empty where all are.
+        named_as_source: the name that it has in common with its source; None where they differ.
     """
 
     items: int
@@ -56,6 +57,7 @@ class MixSummary:
     scaled: int
     worst_snr_error_db: float | None
     left_out: str
+    named_as_source: str | None
 
 
 def mix_suite(
@@ -101,7 +103,7 @@ def mix_suite(
         (folder / HEADER_NAME).write_text(suite_yaml(_header(suite, items, chosen)), "utf-8")
         (folder / ITEMS_NAME).write_text(items_jsonl(items), "utf-8")
         write_json(folder / RECORD_NAME, _record(suite, seed, records))
-    return _summary(suite, plan, records)
+    return _summary(suite, plan, records, chosen)
 
 
 _Planned = tuple[Item, Item, Tier | None]
@@ -218,7 +220,9 @@ def _record(suite: Suite, seed: int, records: Sequence[dict[str, Any]]) -> dict[
     }
 
 
-def _summary(suite: Suite, plan: Sequence[_Planned], records: Sequence[dict[str, Any]]) -> MixSummary:
+def _summary(
+    suite: Suite, plan: Sequence[_Planned], records: Sequence[dict[str, Any]], name: str
+) -> MixSummary:
     errors = [
         abs(record["snr_db"] - record["asked_snr_db"])
         for record in records
@@ -231,6 +235,7 @@ def _summary(suite: Suite, plan: Sequence[_Planned], records: Sequence[dict[str,
         scaled=sum(record.get("gain_db", 0) < 0 for record in records),
         worst_snr_error_db=max(errors, default=None),
         left_out="" if suite.selection is None else suite.selection.note(),
+        named_as_source=name if name == suite.name else None,
     )
 
 
