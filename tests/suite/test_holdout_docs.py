@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_suites import read_rows, write_suite
+from made_suites import read_rows, sets_of, write_suite
 
 PAGE = Path(__file__).parents[2] / "docs" / "holdout.md"
 
@@ -53,6 +53,18 @@ def test_the_commands(workplace: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Over the sealed holdout, 3 items" in done.stdout and "release 1.4" in done.stdout
     assert done.stdout.endswith("nothing changed\n")
+
+
+@pytest.mark.slow
+def test_tiers_are_mixed_then_split(workplace: Path) -> None:
+    pytest.importorskip("torchaudio")
+    script = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    done = bash(workplace, script)
+    assert done.returncode == 0, done.stderr
+    sets = sets_of(workplace / "my-tiers")
+    assert set(sets.values()) == {"holdout", "regression", "rolling", "reserve"}
+    rows = [row for row in read_rows(workplace / "my-tiers") if "source" in row]
+    assert rows and all(sets[row["id"]] == sets[row["source"]] for row in rows)
 
 
 PREPARE = """
