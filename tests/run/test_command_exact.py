@@ -191,6 +191,9 @@ def test_a_preview_says_what_would_run(evaluation: Evaluation) -> None:
     assert done.returncode == 0, done.stderr
     assert "a process per recording of at most 20 s, 600 s for all" in done.stdout
     assert "worst, stopping at the first" in done.stdout
+    assert "8 items (6 speech, 2 non-speech), 8 resampling units" in done.stdout
+    assert ": 1 item (" in (one := evaluation.run("run", "--dry-run", "--limit", 1).stdout)
+    assert "non-speech), 1 resampling unit\n" in one
 
 
 def test_a_gpu_and_a_cpu_run_are_compared(evaluation: Evaluation, tmp_path: Path) -> None:

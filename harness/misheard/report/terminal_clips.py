@@ -1,76 +1,111 @@
 """The report clip by clip as it reads on a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misheard.report.labels import plain
+from misheard.report.labels import Marks, count_of, plain
+from misheard.report.terminal import Sized
 
-_COLUMNS = (
+_TIMES = (
     ("audio", "audio_ms"),
     ("load", "load_ms"),
     ("infer", "transcribe_ms"),
     ("process", "process_ms"),
+    ("RTF", "real_time_factor"),
 )
 
 
-def render_clips(document: Mapping[str, Any]) -> RenderableType:
-    """Return a table with a line per clip and their sums; rates are errors / reference words."""
-    table = _table("clip", document["profiles"])
-    for clip in document["clips"]:
-        table.add_row(Text(clip["id"]), *_cells(clip, document["profiles"]))
-    table.add_section()
+_RATES = "WER {} S/D/I"
+_MIN_NAME = 8
+
+_Line = tuple[str, Mapping[str, Any]]
+
+
+def render_clips(document: Mapping[str, Any]) -> Sized:
+    """Return a table with a line per clip and their sums; rates are errors / reference words.
+
+    Times that no clip has get no column, and an id is cut where the line is full; the JSON file has them all.
+    """
+    return Sized(lambda width, marks: [Group(*_clips(document, width, marks))])
+
+
+def render_clips_comparison(document: Mapping[str, Any]) -> Sized:
+    """Return a table with a line per run: the sums over its clips."""
+    return Sized(lambda width, marks: [Group(*_comparison(document, width, marks))])
+
+
+def _clips(document: Mapping[str, Any], width: int, marks: Marks) -> Iterator[RenderableType]:
     whole = document["aggregate"]
-    table.add_row("all", *_cells(whole, document["profiles"]))
-    lines = [f"{whole['clips']} clips, {whole['failed']} failed; times in seconds"]
+    lines = [(clip["id"], clip) for clip in document["clips"]]
+    yield _table("clip", lines, ("all", whole), document["profiles"], width, marks)
+    yield Text(f"{count_of(whole['clips'], 'clip')}, {whole['failed']} failed; times in seconds")
     failed = [f"{clip['id']} ({clip['failure']})" for clip in document["clips"] if clip["failure"]]
     if failed:
-        lines.append(f"failed: {', '.join(failed[:20])}{' …' if len(failed) > 20 else ''}")
-    return Group(table, *map(Text, lines))
+        yield Text(f"failed: {', '.join(failed[:20])}{f' {marks.to}' if len(failed) > 20 else ''}")
 
 
-def render_clips_comparison(document: Mapping[str, Any]) -> RenderableType:
-    """Return a table with a line per run: the sums over its clips."""
-    table = _table("run", document["profiles"])
-    for run in document["runs"]:
-        table.add_row(Text(plain(run["name"])), *_cells(run["aggregate"], document["profiles"]))
+def _comparison(document: Mapping[str, Any], width: int, marks: Marks) -> Iterator[RenderableType]:
+    lines = [(plain(run["name"]), run["aggregate"]) for run in document["runs"]]
+    yield _table("run", lines, None, document["profiles"], width, marks)
     first, *others = document["runs"]
-    lines = [
-        f"{plain(run['name'])}: {run['transcripts_changed']} of {run['aggregate']['clips']} transcripts "
-        f"differ from {plain(first['name'])}'s, {run['aggregate']['failed']} failed"
-        for run in others
+    for run in others:
+        yield Text(
+            f"{plain(run['name'])}: {run['transcripts_changed']} of {run['aggregate']['clips']} transcripts "
+            f"differ from {plain(first['name'])}'s, {run['aggregate']['failed']} failed"
+        )
+    yield Text("times in seconds, summed over clips")
+
+
+def _table(
+    first: str,
+    lines: Sequence[_Line],
+    last: _Line | None,
+    profiles: Iterable[str],
+    width: int,
+    marks: Marks,
+) -> Table:
+    everything = [*lines, *([] if last is None else [last])]
+    columns = [
+        (title, [_cell(title, row, marks) for _, row in everything])
+        for title in _titles([row for _, row in everything], profiles)
     ]
-    return Group(table, *map(Text, lines), Text("times in seconds, summed over clips"))
-
-
-def _table(first: str, profiles: Sequence[str]) -> Table:
+    taken = sum(1 + max(map(cell_len, (title, *cells))) for title, cells in columns)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column(first, overflow="fold")
-    for title in (*(title for title, _ in _COLUMNS), "RTF"):
+    table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=max(_MIN_NAME, width - taken - 2))
+    for title, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
-    for profile in profiles:
-        table.add_column(f"WER {profile} S/D/I", justify="right", no_wrap=True)
+    for place, (name, _) in enumerate(everything):
+        if place == len(lines):
+            table.add_section()
+        table.add_row(Text(name), *(cells[place] for _, cells in columns))
     return table
 
 
-def _cells(row: Mapping[str, Any], profiles: Sequence[str]) -> list[str]:
-    cells = [_seconds(row[name]) for _, name in _COLUMNS]
-    factor = row["real_time_factor"]
-    cells.append("–" if factor is None else f"{factor:.3f}")
-    cells += [_rates(row["wer"][profile]) for profile in profiles]
-    return cells
+def _titles(rows: Sequence[Mapping[str, Any]], profiles: Iterable[str]) -> list[str]:
+    """Return the columns that have a value in any row."""
+    titles = [title for title, name in _TIMES if any(row[name] is not None for row in rows)]
+    return [*titles, *(_RATES.format(profile) for profile in profiles)]
 
 
-def _rates(rates: Mapping[str, Any] | None) -> str:
+def _cell(title: str, row: Mapping[str, Any], marks: Marks) -> str:
+    name = dict(_TIMES).get(title)
+    if name == "real_time_factor":
+        factor = row[name]
+        return marks.missing if factor is None else f"{factor:.3f}"
+    if name is not None:
+        return marks.missing if row[name] is None else f"{row[name] / 1000.0:.2f}"
+    (rates,) = [rates for profile, rates in row["wer"].items() if _RATES.format(profile) == title]
+    return _rates(rates, marks)
+
+
+def _rates(rates: Mapping[str, Any] | None, marks: Marks) -> str:
     if rates is None:
-        return "–"
-    rate = "–" if rates["wer"] is None else f"{rates['wer']:.3f}"
+        return marks.missing
+    rate = marks.missing if rates["wer"] is None else f"{rates['wer']:.3f}"
     return f"{rate} {rates['substitutions']}/{rates['deletions']}/{rates['insertions']}"
-
-
-def _seconds(milliseconds: float | None) -> str:
-    return "–" if milliseconds is None else f"{milliseconds / 1000.0:.2f}"

@@ -20,6 +20,7 @@ from misheard.report.labels import (
 )
 from misheard.report.terminal_cells import Cell, Column, Row, cell_tables, dim, heading, sized
 from misheard.report.values import Document
+from misheard.stats.slices import KIND_AXIS
 
 _CellName = tuple[str, str | None]
 
@@ -57,9 +58,14 @@ def spaced(tables: Iterable[Table]) -> Iterator[RenderableType]:
 
 
 def same_items(cells: Sequence[Document]) -> list[list[Document]]:
-    """Return the cells, those that hold the very same items together; cells without items stay alone."""
+    """Return the cells, those that hold the very same items together; cells without items stay alone.
+
+    A kind of items that a suite lacks is no condition that it asks for, and has no cell here.
+    """
     groups: dict[object, list[Document]] = {}
     for place, cell in enumerate(cells):
+        if cell["axis"] == KIND_AXIS and not cell["items"]:
+            continue
         groups.setdefault(cell["items_sha256"] if cell["items"] else place, []).append(cell)
     return list(groups.values())
 
@@ -96,6 +102,8 @@ def _matrix_rows(
         name = metric["metric"]
         estimates = [_find(cells[0], metric) for cells in groups]
         if all(estimate is None or _has_nothing(estimate) for estimate in estimates):
+            continue
+        if not all_metrics and _repeats_whole(metric, [cells[0] for cells in groups]):
             continue
         sizes = tuple(
             "" if estimate is None or not estimate["n"] else f"n {sized(estimate)}" for estimate in estimates
@@ -153,6 +161,18 @@ def _find(cell: Document, metric: Document) -> Document | None:
             found: Document = estimate
             return found
     return None
+
+
+def _repeats_whole(metric: Document, cells: Sequence[Document]) -> bool:
+    """Whether the error rate of one script is that of all tokens in every cell: nothing else is spoken."""
+    whole, _, script = metric["metric"].partition("_")
+    if whole not in ("wer", "cer") or metric["family"] != metric["metric"] or not script:
+        return False
+    pairs = [(_find(cell, metric), _find(cell, {"family": whole, "metric": whole})) for cell in cells]
+    return all(
+        alone is not None and other is not None and alone["counts"] == other["counts"]
+        for alone, other in pairs
+    )
 
 
 def _has_nothing(estimate: Document) -> bool:

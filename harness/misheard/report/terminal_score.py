@@ -9,9 +9,12 @@ _RATE_NAMES = {"words": "WER", "chars": "CER", "mixed": "MER", "graphemes": "err
 _GAP = "  "
 
 
-def score_table(document: Document) -> str:
-    """Return the tables of a document of `misheard.scoring.document`."""
-    blocks = [_header(document), _rates(document)]
+def score_table(document: Document, width: int | None = None) -> str:
+    """Return the tables of a document of `misheard.scoring.document`.
+
+    `width` is that of a terminal: rates that do not fit are divided into two tables. Files have no width.
+    """
+    blocks = [_header(document), *_rates(document, width)]
     if document["comparisons"]:
         blocks.append(_comparisons(document))
     blocks += [_confusions(system) for system in document["hypotheses"] if system["confusions"] is not None]
@@ -51,7 +54,7 @@ def _header(document: Document) -> str:
     return f"reference  {visible(reference['file'])}: {utterances}\ncompared   {', '.join(parts)}"
 
 
-def _rates(document: Document) -> str:
+def _rates(document: Document, width: int | None) -> list[str]:
     systems = document["hypotheses"]
     has_intervals = any(system["intervals"] is not None for system in systems)
     has_missing = any(system["missing"] for system in systems)
@@ -61,7 +64,15 @@ def _rates(document: Document) -> str:
         "subst.", "del.", "ins.", "of", "utterances wrong", "mean", "p50", "p95",
         *(["missing"] if has_missing else []),
     ]  # fmt: skip
-    return _aligned([heads, *(_system_row(s, has_intervals, has_missing) for s in systems)], left=3)
+    rows = [heads, *(_system_row(system, has_intervals, has_missing) for system in systems)]
+    table = _aligned(rows, left=3)
+    if width is None or max(map(len, table.split("\n"))) <= width:
+        return [table]
+    middle = heads.index("subst.")
+    return [
+        _aligned([row[:middle] for row in rows], left=3),
+        _aligned([[row[0], *row[middle:]] for row in rows], left=1),
+    ]
 
 
 def _system_row(system: Document, has_intervals: bool, has_missing: bool) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from misheard.config import RunConfig
 from misheard.language_models.registry import make_language_model
 from misheard.recognizers.settings import CommandSettings, RecognizerSettings
+from misheard.report.labels import count_of
 from misheard.run.answering import PHASES
 from misheard.run.evaluated import RunSubset, left_out, load_run_suite, suite_facts
 from misheard.run.runner import check_size
@@ -34,8 +35,9 @@ def preview(
         make_language_model(model, logs=Path(), cpu=cpu).check()
     arms = [str(arm) for arm in PHASES if arm in config.arms] if asks else ["audio"]
     lines = [
-        f"suite           {suite.name} {suite.version}: {len(suite.items)} items "
-        f"({speech} speech, {len(suite.items) - speech} non-speech), {sessions} resampling units",
+        f"suite           {suite.name} {suite.version}: {count_of(len(suite.items), 'item')} "
+        f"({speech} speech, {len(suite.items) - speech} non-speech), "
+        f"{count_of(sessions, 'resampling unit')}",
         *([f"left out        {left_out(suite)}"] if left_out(suite) else []),
         f"recognizer      {_named(config.recognizer)}, {_work(config.recognizer)}",
         f"language model  {'none' if model is None else _named(model)}",

@@ -1,5 +1,6 @@
 """What `misheard score --ref R --hyp H` does: score files and print a table, JSON or CSV."""
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,9 +58,22 @@ def print_scores(request: FilesRequest, options: PrintOptions) -> None:
         return
     from misheard.report.terminal_score import score_table
 
-    sys.stdout.write(score_table(document) + "\n")
+    sys.stdout.write(score_table(document, _terminal_width()) + "\n")
     if options.align:
         _print_alignments(scored, options.align_limit)
+
+
+def _terminal_width() -> int | None:
+    """Return the width of the terminal that is printed to, COLUMNS where set; None for files and pipes."""
+    if not sys.stdout.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and len(columns) < 6 and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
+        return None
 
 
 def _notes(scored: ScoredFiles) -> Iterator[str]:
