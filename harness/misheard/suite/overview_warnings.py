@@ -1,6 +1,5 @@
 """What in a suite is probably a mistake. Warnings name items and never quote a reference."""
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from misheard.suite.overview_axes import declared_cells, paired_axes
 from misheard.suite.overview_scripts import is_in_other_scripts
 from misheard.suite.primary import without_language, without_primary
 from misheard.text.annotations import has_annotations
+from misheard.text.normal_form import normal_form
 
 MAX_NAMED = 20
 
@@ -102,7 +102,7 @@ def _repeated(
 
 
 def _folded(reference: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", reference).casefold().split())
+    return " ".join(normal_form("NFC", reference).casefold().split())
 
 
 def _single_sessions(items: Sequence[Item], origins: Mapping[str, str]) -> list[str]:
