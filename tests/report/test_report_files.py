@@ -193,6 +193,16 @@ def test_matrix_csv_has_a_row_per_cell_metric_and_arm() -> None:
     assert (wer["n"], wer["units"], wer["failed"], wer["flags"]) == ("23", "6", "1", "under_50")
 
 
+def test_matrix_csv_has_the_counts_of_every_rate() -> None:
+    report = build_report(make_table(), FAMILIES, suite={}, system={}, scorer={}, timings={}, axes=AXES,
+                          primary_metrics={}, resamples=20)  # fmt: skip
+    rows = csv.DictReader(io.StringIO(matrix_csv(report)))
+    estimates = [estimate for cell in report["matrix"] for estimate in cell["estimates"]]
+    for row, estimate in zip(rows, estimates, strict=True):
+        pairs = dict(pair.split("=") for pair in row["counts"].split())
+        assert {name: float(value) for name, value in pairs.items()} == estimate["counts"]
+
+
 def test_matrix_csv_has_the_intervals_that_the_terminal_shows() -> None:
     report = report_of(make_table(12, 1, 0, error=0.02), dict(AXES))
     rows = list(csv.DictReader(io.StringIO(matrix_csv(report))))

@@ -25,6 +25,7 @@ MATRIX_COLUMNS = (
     "failed",
     "reason",
     "flags",
+    "counts",
 )
 FAILURE_COLUMNS = ("item", "arm", "stage", "kind", "detail")
 
@@ -33,7 +34,8 @@ def matrix_csv(report: Document) -> str:
     """Return the matrix of a report, a row per cell, metric and arm.
 
     `low` and `high` are the deciding interval as the terminal shows it (see `rate_interval`): empty under 6
-    units, and within what the rate can reach.
+    units, and within what the rate can reach. `counts` are the sums that the rate is made from, as
+    `errors=3 points=5`.
     """
     return _table(
         MATRIX_COLUMNS,
@@ -78,6 +80,7 @@ def _estimate_fields(estimate: Document) -> tuple[object, ...]:
         estimate["failed"],
         estimate["reason"],
         " ".join(estimate["flags"]),
+        " ".join(f"{name}={value}" for name, value in estimate["counts"].items()),
     )
 
 
