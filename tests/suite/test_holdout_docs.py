@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "holdout.md"
 
 
 @pytest.fixture
-def workplace(tmp_path: Path, make_suite: Callable[..., Path], make_config: Callable[..., Path]) -> Path:
+def workspace(tmp_path: Path, make_suite: Callable[..., Path], make_config: Callable[..., Path]) -> Path:
     """A folder with the suite and the config that the page names, and a `misheard` to call."""
     root = make_suite(speech=40, silent=0, name="my-suite", seconds=0.1)
     write_suite(root, [{**row, "session": row["id"]} for row in read_rows(root)], HEADER)
@@ -34,36 +34,36 @@ HEADER = {
 }
 
 
-def bash(workplace: Path, script: str) -> subprocess.CompletedProcess[str]:
+def bash(workspace: Path, script: str) -> subprocess.CompletedProcess[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     identity = {
         f"GIT_{who}_{what}": "t@t.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
     environment = {**own, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
-                   "PATH": f"{workplace / 'bin'}{os.pathsep}{os.environ['PATH']}"}  # fmt: skip
+                   "PATH": f"{workspace / 'bin'}{os.pathsep}{os.environ['PATH']}"}  # fmt: skip
     return subprocess.run(
-        ["bash", "-euc", script], cwd=workplace, env=environment, capture_output=True, text=True, check=False
+        ["bash", "-euc", script], cwd=workspace, env=environment, capture_output=True, text=True, check=False
     )
 
 
 @pytest.mark.slow
-def test_the_commands(workplace: Path) -> None:
+def test_the_commands(workspace: Path) -> None:
     script = re.findall(r"```bash\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
-    done = bash(workplace, script)
+    done = bash(workspace, script)
     assert done.returncode == 0, done.stderr
     assert "Over the sealed holdout, 3 items" in done.stdout and "release 1.4" in done.stdout
     assert done.stdout.endswith("nothing changed\n")
 
 
 @pytest.mark.slow
-def test_tiers_are_mixed_then_split(workplace: Path) -> None:
+def test_tiers_are_mixed_then_split(workspace: Path) -> None:
     pytest.importorskip("torchaudio")
     script = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
-    done = bash(workplace, script)
+    done = bash(workspace, script)
     assert done.returncode == 0, done.stderr
-    sets = sets_of(workplace / "my-tiers")
+    sets = sets_of(workspace / "my-tiers")
     assert set(sets.values()) == {"holdout", "regression", "rolling", "reserve"}
-    rows = [row for row in read_rows(workplace / "my-tiers") if "source" in row]
+    rows = [row for row in read_rows(workspace / "my-tiers") if "source" in row]
     assert rows and all(sets[row["id"]] == sets[row["source"]] for row in rows)
 
 
@@ -106,10 +106,10 @@ git checkout -q change
         ([MAIN_MOVES_ON, EDIT_SYSTEM], 0),
     ],
 )
-def test_the_recipe(workplace: Path, changes: list[str], code: int) -> None:
+def test_the_recipe(workspace: Path, changes: list[str], code: int) -> None:
     recipe = re.findall(r"- run: \|\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     for script in (PREPARE, *changes):
-        made = bash(workplace, script)
+        made = bash(workspace, script)
         assert made.returncode == 0, made.stderr
-    done = bash(workplace, recipe)
+    done = bash(workspace, recipe)
     assert done.returncode == code, (done.stdout, done.stderr)
