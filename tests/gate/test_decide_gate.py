@@ -299,6 +299,12 @@ def test_sealed_items_are_said(tmp_path: Path, holdout: dict[str, Any] | None, n
     assert verdict.notes[1:] == (() if note is None else (note,))
 
 
+def test_a_holdout_that_is_none_is_a_damaged_report(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, IMPROVE, replace(BETTER, suite_facts={"holdout": ["sealed"]}))
+    assert verdict.outcome is Outcome.NOT_COMPARABLE
+    assert "is not as it was written" in verdict.refusals[0]
+
+
 def test_a_rate_that_never_varies_says_that_units_were_counted(tmp_path: Path) -> None:
     (tmp_path / "varied").mkdir()
     gate = {"guards": [{"metric": "wer", "at_most": 0.5}]}

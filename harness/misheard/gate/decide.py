@@ -71,10 +71,11 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
     try:
         with damaged_report(run):
             checks = _checks(file.gate, claims, candidate, other)
+            notes = tuple(_notes(candidate, other))
     except _REFUSED as error:
         return _refused(verdict, [str(error)])
     outcome = decide_outcome(checks, ())
-    return replace(verdict, outcome=outcome, checks=checks, notes=tuple(_notes(candidate, other)))
+    return replace(verdict, outcome=outcome, checks=checks, notes=notes)
 
 
 def _refused(verdict: GateVerdict, problems: Sequence[str]) -> GateVerdict:

@@ -239,7 +239,7 @@ def profile_sentence(scorer: Document) -> str | None:
         return None
     if profile == "spoken" and scorer.get("number_words_kept"):
         return f"profile spoken: number words stay words {_in_languages(scorer['number_words_kept'])}"
-    what = _PROFILES.get(profile)
+    what = _PROFILES.get(str(profile))
     return f"profile {plain(str(profile))}" + (f": {what}" if what else "")
 
 
