@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+
+
+def pytest_configure() -> None:
+    """Listen to Ctrl-C, which a shell that starts the tests in the background lets them ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
