@@ -1,6 +1,7 @@
 """`misheard import`: outputs made elsewhere as a run that score, compare and report treat like any other."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -302,7 +303,7 @@ def test_without_a_library_that_decodes_there_are_no_fingerprints(
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "soundfile.py").write_text("raise ImportError('no libsndfile')\n")
-    monkeypatch.setenv("PYTHONPATH", str(broken))
+    monkeypatch.setenv("PYTHONPATH", str(broken), prepend=os.pathsep)
     done = import_rows(tmp_path, suite, outputs_of(suite))
     assert done.returncode == 0, done.stderr
     assert report(tmp_path / "run")["arms"]["audio"]["wer"]["n"] == 6
