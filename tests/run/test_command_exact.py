@@ -266,7 +266,9 @@ def test_real_speech_through_a_real_program_field_by_field(
     rows = [json.loads(line) for line in (real_speech / "items.jsonl").read_text("utf-8").splitlines()]
     items = [{"id": row["id"], "wav": row["audio"], "reference": row["reference"]} for row in rows]
     for row in rows:
-        (tmp_path / row["audio"]).write_bytes((real_speech / row["audio"]).read_bytes())
+        recording = tmp_path / row["audio"]
+        recording.parent.mkdir(exist_ok=True)
+        recording.write_bytes((real_speech / row["audio"]).read_bytes())
     soundfile.write(tmp_path / "silence.wav", np.zeros(32_000, np.float32), 16_000)
     items.append({"id": "silence", "wav": "silence.wav", "reference": ""})
     manifest = tmp_path / "manifest.json"
