@@ -10,11 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hypothesis import HealthCheck, settings
-
-# How long examples take says how busy the machine is: the first texts of a clean checkout take a second.
-settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
-settings.load_profile("any machine")
 
 
 def pytest_configure() -> None:
