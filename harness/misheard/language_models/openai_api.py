@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import INSTALL_ADVICE, BackendError
+from misheard.errors import BackendError
 from misheard.failures import FailureKind
 from misheard.language_models.answers import FINISH_REASONS, grade_text
-from misheard.language_models.api_key import read_api_key
+from misheard.language_models.api_client import make_api_client
 from misheard.language_models.chat_stream import StreamedReply
 from misheard.language_models.event_loop import EventLoopThread
-from misheard.language_models.http_client import make_http_client
 from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
 from misheard.language_models.request_body import request_body
 from misheard.language_models.request_errors import AttemptFailed, classify
@@ -83,28 +82,8 @@ class OpenAiModel:
         """Make the client; sends nothing. Raises BackendError for a missing library or key."""
         if self._client is not None:
             return
-        key = read_api_key("language_model", self._settings.api_key_env)
-        try:
-            import openai
-        except ImportError as error:
-            raise BackendError(f"language_model: the openai package is missing; {INSTALL_ADVICE}") from error
-        # At DEBUG the SDK logs whole requests, prompts included.
-        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._client, self._http = make_api_client(self._settings, "language_model", self._socket)
         self._loop = EventLoopThread("misheard-language-model")
-        self._http = make_http_client(
-            trust_env=self._socket is None and not self._settings.is_loopback,
-            connections=self._settings.concurrency,
-            seconds=self._settings.timeout_seconds,
-            socket=self._socket,
-        )
-        self._client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=self._settings.base_url,
-            max_retries=0,
-            http_client=self._http,
-        )
-        # Taken from the environment otherwise, and of no concern to the server that the config names.
-        self._client.organization = self._client.project = None
 
     def verify(self, seconds: float | None = None) -> None:
         """Check that the server serves the configured model and that it answers, within `seconds` if given.

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from misheard.errors import INSTALL_ADVICE, BackendError
+from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
-from misheard.language_models.api_key import read_api_key
+from misheard.language_models.api_client import make_api_client
 from misheard.language_models.event_loop import EventLoopThread
-from misheard.language_models.http_client import make_http_client
 from misheard.language_models.request_errors import AttemptFailed, classify
 from misheard.language_models.retries import backoff_seconds
 from misheard.language_models.server_facts import ServerFacts, is_reachable, read_server_facts
@@ -45,25 +44,8 @@ class TranscriptionServer:
 
     def load(self) -> None:
         """Connect and check which model is served. Raises BackendError."""
-        key = read_api_key("recognizer", self._settings.api_key_env)
-        try:
-            import openai
-        except ImportError as error:
-            raise BackendError(f"recognizer: the openai package is missing; {INSTALL_ADVICE}") from error
-        # At DEBUG the SDK logs whole requests.
-        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._client, http = make_api_client(self._settings, "recognizer")
         self._loop = EventLoopThread("misheard-recognizer")
-        http = make_http_client(
-            trust_env=not self._settings.is_loopback,
-            connections=self._settings.concurrency,
-            seconds=self._settings.timeout_seconds,
-            socket=None,
-        )
-        self._client = openai.AsyncOpenAI(
-            api_key=key, base_url=self._settings.base_url, max_retries=0, http_client=http
-        )
-        # Taken from the environment otherwise, and of no concern to the server that the config names.
-        self._client.organization = self._client.project = None
         facts = read_server_facts(self._client, http, self._settings, "recognizer")
         self._facts = self._loop.run(facts)
 
