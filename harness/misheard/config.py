@@ -12,15 +12,25 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from misheard.errors import ConfigError, InputError, Problem
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
+from misheard.planners.settings import PlannerSettings
 from misheard.recognizers.settings import RecognizerSettings
+from misheard.renderers.settings import RendererSettings
 from misheard.strict_yaml import complaint, load_strict, load_strict_file
 
 OnFailure = Literal["exclude", "worst", "abort"]
 
 _MAX_BYTES = 1024 * 1024
 
-_KINDS = frozenset({"command", "ctranslate2", "fake", "embedded", "openai_api", "vllm"})
+_KINDS = frozenset(
+    {
+        "command", "ctranslate2", "fake", "embedded", "openai_api", "vllm", "imported",
+        "language_model", "python", "http", "board",
+    }
+)  # fmt: skip
 """The tags that pydantic puts between a section and its option."""
+
+_TAGGED = frozenset({"recognizer", "language_model", "plan", "render"})
+"""The sections behind which a tag stands."""
 
 
 class _Section(BaseModel):
@@ -39,6 +49,54 @@ class RespondConfig(_Section):
     prompt: str = "respond-v1"
     max_tokens: Annotated[int, Field(ge=1, le=32_768)] = 64
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+
+class CorrectConfig(_Section):
+    """The corrector: the language model cleans a transcript up before it is answered or planned.
+
+    Attributes:
+        prompt: a prompt that ships with misheard, or a `.yaml` file relative to the config.
+        max_tokens: longest correction, in tokens; one that is cut is not used.
+        seed: sent with every request.
+        glossary: whether the corrector is told the suite's `glossary` of the item's language.
+        n_best: whether it is told all hypotheses of the recognizer; `recognizer.n_best` must give a list.
+    """
+
+    prompt: str = "correct-v1"
+    max_tokens: Annotated[int, Field(ge=1, le=32_768)] = 256
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    glossary: bool = False
+    n_best: bool = False
+
+
+JudgeQuestion = Literal["meaning", "answer"]
+
+
+class JudgeConfig(_Section):
+    """The judge: a pinned model says how far texts mean the same, from 0 to 100.
+
+    Attributes:
+        language_model: the judge; None is the run's own language model.
+        questions: `meaning`, of transcripts against references; `answer`, of answers against reference ones.
+        meaning_prompt, answer_prompt: prompts that ship with misheard, or `.yaml` files, relative to the
+            config.
+        max_tokens: longest reply, in tokens.
+        seed: sent with every request.
+        second: every question is asked again, with the two texts `swapped`, or as it is (`repeated`); or not.
+        threshold: a score from here on says yes; a second reply on the other side is a flip.
+        calibration: the file that `misheard judge calibrate` writes, relative to the config; without one that
+            fits the judge its numbers are withheld.
+    """
+
+    language_model: LanguageModelSettings | None = None
+    questions: Annotated[tuple[JudgeQuestion, ...], Field(min_length=1)] = ("meaning", "answer")
+    meaning_prompt: str = "judge-meaning-v1"
+    answer_prompt: str = "judge-answer-v1"
+    max_tokens: Annotated[int, Field(ge=1, le=32_768)] = 160
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    second: Literal["swapped", "repeated", "none"] = "swapped"
+    threshold: Annotated[int, Field(ge=1, le=100)] = 50
+    calibration: str | None = None
 
 
 class ScoringConfig(_Section):
@@ -63,9 +121,13 @@ class RunConfig(_Section):
     Attributes:
         suite: folder, `suite.yaml` or `{"items": […]}` JSON; relative to the config file.
         recognizer: what hears.
-        language_model: what answers; without one only recognition is measured.
-        respond: how it is asked.
-        arms: where the golden value enters.
+        language_model: what corrects, answers or plans; without any of these only recognition is measured.
+        correct: how it corrects transcripts; None leaves them as they are.
+        respond: how it is asked for answers; not used where there is a planner.
+        plan: what turns utterances into scene plans; None where the system answers questions.
+        render: what draws the plans; None is the renderer that ships with misheard.
+        judge: what judges meaning; None asks no judge.
+        arms: where the golden value enters; None takes every arm that the system has.
         scoring: how outputs become counts.
         on_failure: `exclude` failed items from aggregates, score them as `worst`, or `abort` without report.
         fail_fast: stop at the first failed item, as `--fail-fast` does.
@@ -74,20 +136,56 @@ class RunConfig(_Section):
     suite: str | None = None
     recognizer: RecognizerSettings
     language_model: LanguageModelSettings | None = None
+    correct: CorrectConfig | None = None
     respond: RespondConfig = RespondConfig()
-    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    plan: PlannerSettings | None = None
+    render: RendererSettings | None = None
+    judge: JudgeConfig | None = None
+    arms: tuple[Arm, ...] | None = None
     scoring: ScoringConfig = ScoringConfig()
     on_failure: OnFailure = "exclude"
     fail_fast: bool = False
 
+    @property
+    def possible_arms(self) -> tuple[Arm, ...]:
+        """The arms that this system has, in the order of reports."""
+        lacking = {Arm.UNCORRECTED} if self.correct is None else set()
+        if self.plan is None:
+            lacking.add(Arm.PLAN)
+        return tuple(arm for arm in Arm if arm not in lacking)
+
+    @property
+    def chosen_arms(self) -> tuple[Arm, ...]:
+        """The arms that are run, in the order of reports."""
+        chosen = self.possible_arms if self.arms is None else self.arms
+        return tuple(arm for arm in Arm if arm in chosen)
+
     @model_validator(mode="after")
     def _check_arms(self) -> "RunConfig":
-        if len(set(self.arms)) != len(self.arms):
+        arms = self.chosen_arms
+        if len(set(self.arms or ())) != len(self.arms or ()):
             raise ValueError("arms: each arm at most once")
-        if Arm.AUDIO not in self.arms:
+        if Arm.AUDIO not in arms:
             raise ValueError("arms: audio must be among them; it is what the other arms are compared with")
-        if Arm.CONTROL in self.arms and Arm.TRANSCRIPT not in self.arms:
+        if Arm.CONTROL in arms and Arm.TRANSCRIPT not in arms:
             raise ValueError("arms: control repeats transcript, so transcript must be among them")
+        if Arm.UNCORRECTED in (self.arms or ()) and self.correct is None:
+            raise ValueError("arms: uncorrected leaves the corrector out, so the config must have correct")
+        if Arm.PLAN in (self.arms or ()) and self.plan is None:
+            raise ValueError("arms: plan replaces the planner's plan, so the config must have plan")
+        return self
+
+    @model_validator(mode="after")
+    def _check_stages(self) -> "RunConfig":
+        plans_by_model = self.plan is not None and self.plan.kind == "language_model"
+        for name, needs in (("correct", self.correct is not None), ("plan", plans_by_model)):
+            if needs and self.language_model is None:
+                raise ValueError(f"{name}: needs a language_model")
+        judge = self.judge
+        if judge is not None and judge.language_model is None and self.language_model is None:
+            raise ValueError("judge: needs a language_model, its own or the run's")
+        if self.plan is None and self.render is not None:
+            raise ValueError("render: draws what a planner plans, so the config must have plan")
         return self
 
 
@@ -156,7 +254,12 @@ def _problem(detail: Any) -> Problem:
 
 def _place(location: Sequence[str | int]) -> str:
     """Return the dotted name of an option; the kind that pydantic puts behind a section is no part of it."""
-    parts = [str(part) for number, part in enumerate(location) if number != 1 or part not in _KINDS]
+    before = (None, *location)
+    parts = [
+        str(part)
+        for part, section in zip(location, before, strict=False)
+        if not (section in _TAGGED and part in _KINDS)
+    ]
     return ".".join(parts) or "config"
 
 
@@ -171,7 +274,12 @@ def _known_fields(path: Sequence[str]) -> list[str]:
             for properties in (definition.get("properties", {}) for definition in definitions)
             if properties.get("kind", {}).get("const") == path[-1]
         ]
-        titles = {"respond": "RespondConfig", "scoring": "ScoringConfig"}
+        titles = {
+            "correct": "CorrectConfig",
+            "respond": "RespondConfig",
+            "judge": "JudgeConfig",
+            "scoring": "ScoringConfig",
+        }
         # A kind may name a recognizer and a language model: openai_api does.
         every = {name: None for properties in kinds for name in properties}
         names = every or schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})

@@ -22,6 +22,8 @@ class FailureKind(StrEnum):
     LLM_ERROR = "llm_error"
     PROMPT_TOO_LONG = "prompt_too_long"
     INVALID_OUTPUT = "invalid_output"
+    PLANNER_ERROR = "planner_error"
+    RENDERER_ERROR = "renderer_error"
     BUDGET_EXHAUSTED = "budget_exhausted"
 
 

@@ -15,8 +15,11 @@ LAYERS = [
     {"cli", "cli_score", "commands", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "gate", "api"},
     {"config", "stages", "stats", "metrics", "suite"},
-    {"models", "recognizers", "language_models", "audio", "text", "transcripts", "processes"},
-]
+    {
+        "models", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes", "audio",
+        "text", "transcripts", "processes",
+    },
+]  # fmt: skip
 HEAVY = {
     "av", "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
     "tokenizers",

@@ -27,7 +27,8 @@ class ChatRequest:
 class Sampling:
     """Every sampling parameter that is sent, so that no default of a server or model decides.
 
-    The defaults are greedy decoding.
+    The defaults are greedy decoding. `json_schema` is a JSON schema, as canonical JSON, that the answer is
+    held to while it is decoded; None leaves the answer free.
     """
 
     max_tokens: int
@@ -39,10 +40,13 @@ class Sampling:
     frequency_penalty: float = 0.0
     repetition_penalty: float = 1.0
     seed: int = 0
+    json_schema: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the parameters as JSON values."""
-        return asdict(self)
+        """Return the parameters as JSON values; a schema only where there is one."""
+        return {
+            name: value for name, value in asdict(self).items() if name != "json_schema" or value is not None
+        }
 
 
 @dataclass(frozen=True, slots=True)

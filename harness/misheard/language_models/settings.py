@@ -19,6 +19,24 @@ _OWNED_OPTIONS = frozenset(
 """Options that the run sets itself, or that would write prompts or keys where they do not belong."""
 
 
+def check_http_url(value: str) -> str:
+    """Return a URL as it is. Raises ValueError for one with credentials, a query, or that is none."""
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
+    if any(char.isspace() or not char.isprintable() for char in value):
+        raise ValueError("must hold no spaces, line breaks or control characters")
+    try:
+        parts.port  # noqa: B018 - reading it is the check
+    except ValueError:
+        raise ValueError("must have a port from 0 to 65535, or none") from None
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must hold no credentials; name the key's environment variable in api_key_env")
+    if parts.query or parts.fragment:
+        raise ValueError("must have no query and no fragment")
+    return value
+
+
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,20 +77,7 @@ class ServerSettings(_Settings):
     @field_validator("base_url")
     @classmethod
     def _plain_http_url(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
-        if any(char.isspace() or not char.isprintable() for char in value):
-            raise ValueError("must hold no spaces, line breaks or control characters")
-        try:
-            parts.port  # noqa: B018 - reading it is the check
-        except ValueError:
-            raise ValueError("must have a port from 0 to 65535, or none") from None
-        if parts.username is not None or parts.password is not None:
-            raise ValueError("must hold no credentials; name the key's environment variable in api_key_env")
-        if parts.query or parts.fragment:
-            raise ValueError("must have no query and no fragment")
-        return value.rstrip("/")
+        return check_http_url(value).rstrip("/")
 
     @property
     def is_loopback(self) -> bool:

@@ -5,8 +5,8 @@ can be made from *sums* of such rows. Slices add rows, the bootstrap adds resamp
 sessions out; none of them knows which family it handles.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.failures import Failure
+from misheard.scenes.scene import Scene
 from misheard.suite.items import Item
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,25 +22,77 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Arm(StrEnum):
-    """Where the golden value enters."""
+    """Where the golden value enters.
+
+    `uncorrected` has nothing golden either: it is the audio arm without its corrector.
+    """
 
     AUDIO = "audio"
+    UNCORRECTED = "uncorrected"
     TRANSCRIPT = "transcript"
+    PLAN = "plan"
     CONTROL = "control"
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What the corrector made of a transcript.
+
+    Attributes:
+        text: what went on: the corrected text, or the raw one where there is a problem.
+        problem: why the reply was not used (`invalid_output`, `not_a_transcript`, …), without text; None
+            where it was.
+    """
+
+    text: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge says of one text: float from 0 to 100, or why there is no score.
+
+    Attributes:
+        score: mean of the valid replies; None where a reply is missing or invalid.
+        change: how far two replies to the same question are apart, in points; None without a second one.
+        flipped: whether they are on two sides of the threshold; None without a second one.
+        invalid: replies that were none.
+    """
+
+    score: float | None
+    change: float | None = None
+    flipped: bool | None = None
+    invalid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ArmOutput:
     """What one arm produced for one item.
 
-    `transcript` is what entered the language model: recognized, or the human one. A missing value is None,
-    and `failure` says why. Under the policy `worst` a failed output arrives here as empty text, with its
-    `failure` still set.
+    A missing value is None, and `failure` says why. Under the policy `worst` a failed output arrives here as
+    empty text or an empty scene, with its `failure` still set.
+
+    Attributes:
+        transcript: recognized, or the human one; what enters the corrector where there is one.
+        answer: the responder's.
+        failure: what went wrong first.
+        correction: the corrector's; None where none was asked.
+        n_best: every hypothesis of the recognizer, best first; empty where it gave no list.
+        plan: the planner's, or the golden one.
+        board: what the renderer drew.
+        refused: operations that the board refused.
+        judgements: by the judge's question, `meaning` or `answer`.
     """
 
     transcript: str | None
     answer: str | None = None
     failure: Failure | None = None
+    correction: Correction | None = None
+    n_best: tuple[str, ...] = ()
+    plan: Scene | None = None
+    board: Scene | None = None
+    refused: int = 0
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

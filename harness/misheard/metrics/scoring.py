@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from misheard.metrics.base import Arm, ArmOutput, BoolArray, Counts, Family, FloatArray, ScoredRow
 from misheard.metrics.table import TIMING_COLUMNS, ArmTable, CountTable, ItemInfo
+from misheard.scenes.scene import EMPTY_SCENE
 from misheard.suite.items import Item
 
 FailurePolicy = Literal["exclude", "worst"]
@@ -59,17 +60,33 @@ def count_run(
     return CountTable(infos, arms)
 
 
-def _as_scored(item: Item, output: ArmOutput, on_failure: FailurePolicy) -> ArmOutput:
-    """Return an output as families see it: what a failure took away is None, or empty text under `worst`.
+_STAGES = ("recognize", "correct", "respond", "plan", "render")
+"""In the order in which they run: what a failed stage and those after it would have given is missing."""
 
-    A non-speech item is not answered.
+
+def _as_scored(item: Item, output: ArmOutput, on_failure: FailurePolicy) -> ArmOutput:
+    """Return an output as families see it.
+
+    What a failure took away is None, or empty under `worst`. A non-speech item is neither answered nor
+    planned.
     """
     failure = output.failure
-    missing = "" if on_failure == "worst" and failure is not None else None
-    transcript_failed = failure is not None and failure.stage == "recognize"
-    transcript = missing if transcript_failed or output.transcript is None else output.transcript
-    answer = missing if failure is not None else output.answer
-    return replace(output, transcript=transcript, answer=answer if item.is_speech else None)
+    if failure is None:
+        return output if item.is_speech else replace(output, answer=None, plan=None, board=None)
+    worst = on_failure == "worst"
+    text, scene = ("", EMPTY_SCENE) if worst else (None, None)
+    reached = _STAGES.index(failure.stage)
+    unheard = reached < _STAGES.index("correct")
+    unplanned = reached <= _STAGES.index("plan")
+    return replace(
+        output,
+        transcript=text if unheard or output.transcript is None else output.transcript,
+        correction=None if unheard else output.correction,
+        n_best=() if unheard else output.n_best,
+        answer=text if item.is_speech else None,
+        plan=(scene if unplanned else output.plan) if item.plan is not None else None,
+        board=scene if item.plan is not None else None,
+    )
 
 
 def _arm_counts(

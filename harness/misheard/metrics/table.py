@@ -17,6 +17,11 @@ TIMING_COLUMNS = (
     "first_token_seconds",
     "prompt_tokens",
     "completion_tokens",
+    "correct_seconds",
+    "correct_prompt_tokens",
+    "correct_completion_tokens",
+    "plan_seconds",
+    "render_seconds",
 )
 """Measured figures per item and arm; NaN where there is none (cached, failed, not applicable)."""
 

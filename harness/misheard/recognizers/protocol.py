@@ -47,7 +47,8 @@ class WindowTranscript:
     `language` is None where it was neither given nor detected on speech. `token_limit` says that decoding
     ended at the limit of tokens and not by itself. The times are of one window alone, in seconds: the audio's
     length, the model's loading and the inference as a program tells them, and the wall time of its process,
-    or of the request to a server.
+    or of the request to a server. `n_best` holds every hypothesis of a beam search, best first, where the
+    recognizer was told to give them; the first is `text`.
     """
 
     text: str
@@ -61,6 +62,7 @@ class WindowTranscript:
     load_seconds: float | None = None
     inference_seconds: float | None = None
     wall_seconds: float | None = None
+    n_best: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

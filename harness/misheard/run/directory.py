@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
 from misheard.errors import IncompleteRunError, InputError
+from misheard.scenes.scene import Scene
 from misheard.suite.items import Item, ItemKind, Suite
 
 SCHEMA = "misheard/run/1"
@@ -42,6 +43,12 @@ class RunDirectory:
         self.suite = self.journal / "suite.jsonl"
         self.recognize = self.journal / "recognize.jsonl"
         self.respond = self.journal / "respond.jsonl"
+        self.correct = self.journal / "correct.jsonl"
+        self.plans = self.journal / "plans.jsonl"
+        self.boards = self.journal / "boards.jsonl"
+        self.judge = self.journal / "judge.jsonl"
+        self.calibration = self.journal / "judge-calibration.json"
+        self.drawings = self.journal / "drawings"
         self._lock: int | None = None
 
     @property
@@ -153,6 +160,7 @@ def read_suite(path: Path) -> Suite:
             abstentions={language: tuple(p) for language, p in header["abstentions"].items()},
             gate_axes=tuple(header["gate_axes"]),
             char_scripts=tuple(header["char_scripts"]) if "char_scripts" in header else None,
+            glossary={language: tuple(terms) for language, terms in header.get("glossary", {}).items()},
         )
     except FileNotFoundError as error:
         raise IncompleteRunError(f"{path}: missing; was the run started?") from error
@@ -177,4 +185,5 @@ def _item(row: dict[str, Any]) -> Item:
         conditions=row["conditions"],
         entities=tuple(row.get("entities", ())),
         source=row.get("source"),
+        plan=Scene.from_json(row["plan"]) if "plan" in row else None,
     )

@@ -6,7 +6,6 @@ from misheard.config import RunConfig
 from misheard.language_models.registry import make_language_model
 from misheard.recognizers.settings import CommandSettings, RecognizerSettings
 from misheard.report.labels import count_of
-from misheard.run.answering import PHASES
 from misheard.run.evaluated import RunSubset, left_out, load_run_suite, suite_facts
 from misheard.run.runner import check_size
 from misheard.run.scoring import scoring_settings
@@ -33,7 +32,7 @@ def preview(
     asks = model is not None and questions > 0
     if asks and model is not None:
         make_language_model(model, logs=Path(), cpu=cpu).check()
-    arms = [str(arm) for arm in PHASES if arm in config.arms] if asks else ["audio"]
+    arms = [str(arm) for arm in config.chosen_arms] if asks else ["audio"]
     lines = [
         f"suite           {suite.name} {suite.version}: {count_of(len(suite.items), 'item')} "
         f"({speech} speech, {len(suite.items) - speech} non-speech), "

@@ -9,7 +9,7 @@ from misheard.config import RunConfig
 from misheard.errors import InputError, NotComparableError
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import CommandSettings
-from misheard.run.answering import PHASES, answer_suite, checked_model
+from misheard.run.answering import answer_suite, checked_model
 from misheard.run.context import RunContext, RunOptions
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
@@ -100,7 +100,7 @@ def _begin(
             **facts,
         },
         "system": {},
-        "arms": [str(arm) for arm in PHASES if arm in config.arms] if asks else [str(Arm.AUDIO)],
+        "arms": [str(arm) for arm in config.chosen_arms] if asks else [str(Arm.AUDIO)],
         "cpu": options.cpu,
         "versions": _versions(),
         "invocations": [],

@@ -38,8 +38,11 @@ class WindowOutcome:
 
     def row(self) -> dict[str, Any]:
         """Return the outcome as JSON values for the journal."""
+        transcript = None if self.transcript is None else asdict(self.transcript)
+        if transcript is not None and not transcript["n_best"]:
+            del transcript["n_best"]
         return {
-            "transcript": None if self.transcript is None else asdict(self.transcript),
+            "transcript": transcript,
             "failure": None if self.failure_kind is None else [str(self.failure_kind), self.failure_detail],
             "seconds": self.seconds,
             **({} if self.stderr is None else {"stderr": self.stderr}),
@@ -49,7 +52,9 @@ class WindowOutcome:
     def from_row(cls, row: dict[str, Any]) -> "WindowOutcome":
         """Read an outcome back from the journal."""
         kind, detail = row["failure"] or (None, "")
-        transcript = None if row["transcript"] is None else WindowTranscript(**row["transcript"])
+        found = row["transcript"]
+        n_best = tuple((found or {}).get("n_best", ()))
+        transcript = None if found is None else WindowTranscript(**{**found, "n_best": n_best})
         return cls(transcript, None if kind is None else FailureKind(kind), detail, row["seconds"])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_json
+from misheard.scenes.scene import Scene
 from misheard.suite.selection import Selection
 
 
@@ -33,6 +34,7 @@ class Item:
         language: BCP-47 tag such as `en`, or None where the suite does not say.
         scripts: ISO 15924 codes that a transcript may use, e.g. `("Latn",)`; empty where not declared.
         session: recordings that share a speaker, microphone and room; None where not given.
+        plan: the golden scene plan: what the board should show; None where the suite has none.
         source: the id of the item that this one was derived from (`misheard suite mix`); None for recordings.
         conditions: value per declared axis, `language` among them where it is known.
     """
@@ -49,6 +51,7 @@ class Item:
     conditions: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     source: str | None = None
+    plan: Scene | None = None
 
     @property
     def is_speech(self) -> bool:
@@ -71,6 +74,8 @@ class Item:
         later: dict[str, Any] = {"entities": list(self.entities)} if self.entities else {}
         if self.source is not None:
             later["source"] = self.source
+        if self.plan is not None:
+            later["plan"] = self.plan.as_json()
         return {
             "id": self.id,
             "reference": self.reference,
@@ -103,6 +108,7 @@ class Suite:
         gate_axes: the axes whose every slice a release decision looks at.
         char_scripts: ISO 15924 codes of the scripts that mixed tokens count by character; None for the usual
             ones (see `misheard.text.tokenisers`).
+        glossary: terms that a corrector may be told of, per language; not taken from the references.
         selection: which part of a split suite the items are; None for a suite without a split. It is no part
             of what is true, and suites with the same items are equal.
     """
@@ -116,6 +122,7 @@ class Suite:
     abstentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gate_axes: tuple[str, ...] = ()
     char_scripts: tuple[str, ...] | None = None
+    glossary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     selection: Selection | None = field(default=None, compare=False)
 
     def audio_path(self, item: Item) -> Path:
@@ -127,7 +134,11 @@ class Suite:
 
         A field that came later is left out where it is not given, so that older fingerprints hold.
         """
-        later = {} if self.char_scripts is None else {"char_scripts": list(self.char_scripts)}
+        later: dict[str, Any] = {}
+        if self.char_scripts is not None:
+            later["char_scripts"] = list(self.char_scripts)
+        if self.glossary:
+            later["glossary"] = {language: list(terms) for language, terms in self.glossary.items()}
         return {
             "name": self.name,
             "version": self.version,

@@ -1,0 +1,1 @@
+"""Planners: from what was said to a scene plan."""

@@ -1,0 +1,72 @@
+"""Settings of a user's own planner or renderer, told apart by `kind`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from misheard.language_models.settings import check_http_url
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class PythonPluginSettings(_Settings):
+    """A class of the user's, in this process.
+
+    Attributes:
+        target: `module:Class`; the module is imported as for `scoring.response_scorer`.
+        options: keyword arguments of the class.
+    """
+
+    kind: Literal["python"] = "python"
+    target: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    options: dict[str, Any] = {}
+
+
+class CommandPluginSettings(_Settings):
+    """A program: a fresh process per request, JSON on standard input and on standard output.
+
+    Attributes:
+        command: the program and its arguments; no shell reads them. Relative paths start from the config.
+        timeout_seconds: longest time for one request.
+        version_command: a command that prints the program's version; what it prints is part of the system.
+        inherit_env, env: as in the recognizer of the kind `command`.
+    """
+
+    kind: Literal["command"] = "command"
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    version_command: tuple[str, ...] = ()
+    inherit_env: tuple[str, ...] | None = None
+    env: dict[str, str] = {}
+
+
+class HttpPluginSettings(_Settings):
+    """An HTTP endpoint that is already running: a POST of JSON per request, JSON back.
+
+    Attributes:
+        url: where to post, without credentials.
+        api_key_env: name of the environment variable that holds a bearer token; None sends none.
+        version: what the user calls the endpoint's version; part of the system.
+        timeout_seconds: longest time for one attempt.
+        max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
+        concurrency: most requests in flight.
+    """
+
+    kind: Literal["http"] = "http"
+    url: str
+    api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    version: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    max_attempts: Annotated[int, Field(ge=1, le=20)] = 3
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 4
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        return check_http_url(value)
+
+
+PluginSettings = PythonPluginSettings | CommandPluginSettings | HttpPluginSettings
+"""A user's own part, without its tag: planners and renderers add kinds of their own."""

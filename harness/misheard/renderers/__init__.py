@@ -1,0 +1,1 @@
+"""Renderers: from a scene plan to what stands on the board."""

@@ -1,0 +1,1 @@
+"""Scenes: what a planner plans and a renderer draws, as plain values."""
