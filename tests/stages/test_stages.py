@@ -41,7 +41,7 @@ def test_equal_transcripts_have_equal_keys_and_any_change_another() -> None:
 
 @pytest.mark.parametrize("text", ["{transcript}", "{0} {x!r} %s $HOME", "", "\ud800"])
 def test_a_transcript_goes_into_the_prompt_as_it_is(text: str) -> None:
-    assert load_prompt("respond-v1").messages(text)[-1].content == text
+    assert load_prompt("respond-v1").messages({"transcript": text})[-1].content == text
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_a_transcript_goes_into_the_prompt_as_it_is(text: str) -> None:
         ("- a\n- b", "mapping"),
         ("user: '{transcript}'\nsystem: 3", "system must be a text"),
         ("user: '{transcript}'\nassistant: x", "mapping"),
-        ("user: !!python/object/apply:os.system ['true']", "not UTF-8 YAML"),
-        ("user: [", "not UTF-8 YAML"),
+        ("user: !!python/object/apply:os.system ['true']", "tags are not allowed"),
+        ("user: [", "not valid YAML"),
     ],
 )
 def test_a_prompt_file_that_is_none_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
@@ -70,7 +70,7 @@ def test_a_prompt_that_does_not_exist_names_those_that_do() -> None:
 def test_a_prompt_file_without_a_system_message(tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
     path.write_text("user: 'Q: {transcript}'")
-    assert [m.role for m in load_prompt(str(path)).messages("x")] == ["user"]
+    assert [m.role for m in load_prompt(str(path)).messages({"transcript": "x"})] == ["user"]
 
 
 @pytest.mark.parametrize(

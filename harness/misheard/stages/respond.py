@@ -31,13 +31,13 @@ class Responder:
             "engine": self.engine,
         }
 
-    def request(self, transcript: str, execution: str = "shared") -> ChatRequest:
-        """Return the request for a transcript.
+    def request(self, transcript: str, execution: str = "shared", language: str | None = None) -> ChatRequest:
+        """Return the request for a transcript; `language` is the tag that chooses the prompt's examples.
 
         Requests with the same transcript and `execution` have the same key. The default serves whoever
         asks the same question; a control gives every item an execution of its own.
         """
-        messages = self.prompt.messages(transcript)
+        messages = self.prompt.messages({"transcript": transcript}, language)
         content = [[message.role, message.content] for message in messages]
         key = sha256_json([self.fingerprint(), content, execution])
         return ChatRequest(key, messages)
