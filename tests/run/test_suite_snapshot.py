@@ -24,6 +24,7 @@ SUITE = Suite(
     abstentions={"en": ("no idea",)},
     gate_axes=("noise",),
     char_scripts=("Deva", "Hani"),
+    glossary={"en": ("term",)},
 )  # fmt: skip
 
 

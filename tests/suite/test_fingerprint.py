@@ -54,6 +54,7 @@ def test_place_and_order_of_conditions_change_nothing() -> None:
         {"gate_axes": ("noise",)},
         {"char_scripts": ("Deva",)},
         {"char_scripts": ()},
+        {"glossary": {"en": ("b",)}},
     ],
 )
 def test_an_edit_of_the_header_changes_the_suite(change: dict[str, Any]) -> None:
@@ -63,6 +64,7 @@ def test_an_edit_of_the_header_changes_the_suite(change: dict[str, Any]) -> None
 def test_what_older_suites_could_not_say_leaves_their_fingerprints_alone() -> None:
     assert "entities" not in replace(ITEM, entities=()).truth()
     assert "char_scripts" not in replace(SUITE, char_scripts=None).header()
+    assert "glossary" not in replace(SUITE, glossary={}).header()
 
 
 def test_items_and_their_order_change_the_suite() -> None:

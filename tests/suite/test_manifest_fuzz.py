@@ -91,7 +91,7 @@ def test_records_of_any_content(folder: Path, items: list[Any]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(
     header=st.dictionaries(
-        st.sampled_from(["name", "version", "defaults", "conditions", "gate_axes"]), values
+        st.sampled_from(["name", "version", "defaults", "conditions", "gate_axes", "glossary"]), values
     )
 )
 def test_headers_of_any_content(folder: Path, header: dict[str, Any]) -> None:

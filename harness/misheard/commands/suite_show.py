@@ -57,6 +57,8 @@ def _print(overview: "Overview") -> None:
         f"{whole.speech} speech, {whole.items - whole.speech} non-speech, {whole.sessions} sessions, "
         f"{_time(whole.seconds)}, {whole.words} words, {whole.characters} characters"
     )
+    if overview.plans:
+        stdout.print(f"{overview.plans} with a golden plan")
     for table in overview.tables:
         stdout.print()
         _print_table(table.axes, table.cells)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from misheard.errors import Problem
-from misheard.suite.lock import ASPECTS, Lock
+from misheard.suite.lock import ASPECTS, PLAN, Lock
 from misheard.suite.problems import shown
 
 _MAX_NAMED = 20
@@ -42,7 +42,7 @@ def changes_between(a: Lock, b: Lock, *, audio: bool = True) -> Changes:
     _compare_headers(a, b, found)
     _compare_splits(a.split, b.split, found)
     _compare_openings(a.openings, b.openings, found)
-    aspects = [aspect for aspect in ASPECTS if audio or aspect != "audio"]
+    aspects = [aspect for aspect in (*ASPECTS, PLAN) if audio or aspect != "audio"]
     both_split = a.split is not None and b.split is not None
     for name in sorted({*a.items, *b.items}):
         _compare_item(name, a.items.get(name), b.items.get(name), aspects, both_split, found)
@@ -78,7 +78,7 @@ def _compare_item(
     if new is None:
         found.edit(where, "removed")
         return
-    changed = [aspect for aspect in aspects if old[aspect] != new[aspect]]
+    changed = [aspect for aspect in aspects if old.get(aspect) != new.get(aspect)]
     if changed == ["audio"] and new["audio"] is None:
         found.edit(where, "the recording is not there")
     elif changed:
@@ -92,7 +92,7 @@ def _compare_headers(a: Lock, b: Lock, found: _Found) -> None:
         if old != new:
             found.allow("header", f"{name} {shown(old)} is now {shown(new)}")
     _compare_axes(a.header["axes"], b.header["axes"], found)
-    for name in ("primary_metrics", "abstentions"):
+    for name in ("primary_metrics", "abstentions", "glossary"):
         _compare_by_language(name, a.header, b.header, found)
     for name in ("gate_axes", "char_scripts"):
         if a.header[name] != b.header[name]:
@@ -114,8 +114,9 @@ def _compare_axes(old: Mapping[str, list[str]], new: Mapping[str, list[str]], fo
 
 def _compare_by_language(name: str, a: Mapping[str, Any], b: Mapping[str, Any], found: _Found) -> None:
     """Compare what is said per language. For a language that no item had it is an addition, else an edit."""
-    for language in sorted({*a[name], *b[name]}):
-        old, new = a[name].get(language), b[name].get(language)
+    before, after = a.get(name, {}), b.get(name, {})
+    for language in sorted({*before, *after}):
+        old, new = before.get(language), after.get(language)
         if old is None and language not in a["languages"]:
             found.allow("header", f"{name} of {shown(language)} added")
         elif old != new:

@@ -11,7 +11,20 @@ from misheard.suite.items import ItemKind
 from misheard.suite.problems import Problems, shown
 from misheard.text.scripts import expanded_scripts
 
-_FIELDS = ("name", "version", "defaults", "conditions", "gate_axes", "primary", "abstentions", "char_scripts")
+MAX_TERMS, MAX_TERM_CHARACTERS = 500, 80
+"""Of a language in the glossary: it goes into every prompt of a corrector that is told of it."""
+
+_FIELDS = (
+    "name",
+    "version",
+    "defaults",
+    "conditions",
+    "gate_axes",
+    "primary",
+    "abstentions",
+    "char_scripts",
+    "glossary",
+)
 _DEFAULT_FIELDS = ("kind", "language", "scripts", "session", "conditions")
 _AXIS = re.compile(r"[a-z][a-z0-9_]{0,39}")
 KIND = re.compile("|".join(ItemKind))
@@ -43,6 +56,7 @@ class Header:
     primary_metrics: Mapping[str, str] = field(default_factory=dict)
     abstentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     char_scripts: tuple[str, ...] | None = None
+    glossary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> Header:
@@ -60,7 +74,8 @@ def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> He
             )
     primary = fields.labels_by_name("primary")
     abstentions = fields.texts_by_name("abstentions")
-    for name, by_language in (("primary", primary), ("abstentions", abstentions)):
+    glossary = _read_glossary(fields)
+    for name, by_language in (("primary", primary), ("abstentions", abstentions), ("glossary", glossary)):
         for language in by_language:
             if not LANGUAGE.fullmatch(language):
                 fields.problem(f"{name} has the key {shown(language)}, which is not {LANGUAGE_EXAMPLE}")
@@ -73,6 +88,7 @@ def read_header(record: Mapping[str, Any], where: str, problems: Problems) -> He
         primary_metrics=primary,
         abstentions=abstentions,
         char_scripts=_scripts(fields, "char_scripts"),
+        glossary=glossary,
     )
 
 
@@ -130,6 +146,20 @@ def _read_axes(fields: Fields) -> dict[str, tuple[str, ...]]:
                 f"conditions has a value of {shown(axis)} that is not one line of 1 to 80 characters"
             )
     return axes
+
+
+def _read_glossary(fields: Fields) -> dict[str, tuple[str, ...]]:
+    glossary = fields.texts_by_name("glossary")
+    for language, terms in glossary.items():
+        where = f"glossary.{shown(language)[1:-1]}"
+        if len(terms) > MAX_TERMS:
+            fields.problem(f"{where} has {len(terms)} terms, more than {MAX_TERMS}")
+        if len(set(terms)) < len(terms):
+            fields.problem(f"{where} has a term twice")
+        for place, term in enumerate(terms):
+            if len(term) > MAX_TERM_CHARACTERS or not term.isprintable():
+                fields.problem(f"{where}[{place}] is not one line of 1 to {MAX_TERM_CHARACTERS} characters")
+    return glossary
 
 
 def _read_defaults(

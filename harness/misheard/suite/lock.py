@@ -28,13 +28,17 @@ from misheard.suite.split import read_split
 FORMAT, FORMAT_VERSION = "misheard-lock", 1
 
 ASPECTS = ("audio", "reference", "answer", "entities", "conditions", "session", "labels")
-"""The parts of an item that are fingerprinted apart."""
+"""The parts of every item that are fingerprinted apart."""
+
+PLAN = "plan"
+"""A part that only items with a golden plan have: items without one have the fingerprints of older locks."""
 
 _ASPECT_OF_FIELD = {
     "reference": "reference",
     "reference_answer": "answer",
     "fact": "answer",
     "entities": "entities",
+    "plan": PLAN,
     "conditions": "conditions",
     "session": "session",
 }
@@ -50,11 +54,12 @@ class Lock:
 
     Attributes:
         name, version: as the header gives them.
-        header: what else of the header decides about scores, as JSON values; abstentions as hashes.
+        header: what else of the header decides about scores, as JSON values; abstentions and glossary as
+            hashes.
         split: seed, shares and rotation of the split; None where there is none.
         openings: the hashes of the entries of the log of openings.
-        items: per item, the sha256 of each of `ASPECTS` and its `set`. `audio` is None where the recording is
-            not there, `set` where there is no split.
+        items: per item, the sha256 of each of `ASPECTS`, of `PLAN` where it has one, and its `set`. `audio`
+            is None where the recording is not there, `set` where there is no split.
     """
 
     name: str
@@ -131,7 +136,7 @@ def _aspects(item: Item) -> dict[str, str]:
     parts: dict[str, dict[str, Any]] = {aspect: {} for aspect in ASPECTS if aspect != "audio"}
     for name, value in item.truth().items():
         if name != "id":
-            parts[_ASPECT_OF_FIELD.get(name, "labels")][name] = value
+            parts.setdefault(_ASPECT_OF_FIELD.get(name, "labels"), {})[name] = value
     return {aspect: sha256_json([item.id, aspect, fields]) for aspect, fields in parts.items()}
 
 
@@ -139,9 +144,9 @@ def _header(suite: Suite) -> dict[str, Any]:
     header = suite.header()
     for name in ("name", "version"):
         del header[name]
-    header["abstentions"] = {
-        language: sha256_json([language, phrases]) for language, phrases in header["abstentions"].items()
-    }
+    # "glossary" is left out of a header without one, as older locks have none.
+    for name in {"abstentions", "glossary"} & header.keys():
+        header[name] = {language: sha256_json([language, texts]) for language, texts in header[name].items()}
     header["char_scripts"] = header.get("char_scripts")
     header["languages"] = sorted({item.language for item in suite.items if item.language is not None})
     return header
@@ -230,8 +235,12 @@ def _is_header(header: Mapping[str, Any]) -> bool:
         and _are_texts(header.get("languages"))
         and (scripts is None or _are_texts(scripts))
         and all(
-            isinstance(header.get(name), dict) and _are_texts(list(header[name].values()))
-            for name in ("primary_metrics", "abstentions")
+            isinstance(texts, dict) and _are_texts(list(texts.values()))
+            for texts in (
+                header.get("primary_metrics"),
+                header.get("abstentions"),
+                header.get("glossary", {}),
+            )
         )
     )
 
@@ -239,9 +248,13 @@ def _is_header(header: Mapping[str, Any]) -> bool:
 def _is_item(item: Any) -> bool:
     return (
         isinstance(item, dict)
-        and set(item) == {*ASPECTS, "set"}
+        and set(item) - {PLAN} == {*ASPECTS, "set"}
         and (item["set"] is None or item["set"] in list(SetName))
-        and all(_is_sha256(item[name]) or (name == "audio" and item[name] is None) for name in ASPECTS)
+        and all(
+            _is_sha256(value) or (name == "audio" and value is None)
+            for name, value in item.items()
+            if name != "set"
+        )
     )
 
 

@@ -15,11 +15,16 @@ The canonical form is a folder with two files. `suite.yaml` (every value is text
     primary: {en: wer}                 # optional: the metric that decides, per language
     abstentions: {en: [I don't know]}  # optional: how an answer says that it does not know, per language
     char_scripts: [Hani]               # optional: the scripts that mixed tokens count by character
+    glossary: {en: [Kubernetes]}       # optional: terms that a corrector may be told of, per language
 
 `items.jsonl`, one object a line:
 
     {"id": "q01", "audio": "clips/q01.flac", "reference": "what is two plus two",
      "reference_answer": "Four.", "fact": ["4", "four"], "entities": ["two"], "session": "anna-kitchen"}
+    {"id": "b01", "audio": "clips/b01.flac", "reference": "draw login and connect it to database",
+     "plan": {"shapes": [{"id": "a", "kind": "box", "label": "login"},
+                         {"id": "b", "kind": "box", "label": "database"}],
+              "connections": [{"from": "a", "to": "b"}]}}
     {"id": "n01", "audio": "clips/hum.flac", "kind": "non_speech", "conditions": {"noise": "15dB"}}
 
 `id` and `audio` are required, `reference` too for speech (the kind that is meant where none is given).
@@ -29,7 +34,8 @@ item takes the condition `language` from its language where that axis is declare
 The other form is one JSON file, `{"items": [{"id", "wav", "reference"}]}`: paths are relative to it, an empty
 reference makes a non-speech item, its name is the suite's, and the version is 1.
 
-Every rule that is broken is listed, in one SuiteError. Messages never repeat references, answers or facts.
+Every rule that is broken is listed, in one SuiteError. Messages never repeat references, answers, facts or
+labels.
 """
 
 import dataclasses
@@ -164,6 +170,7 @@ class _Draft:
             abstentions=self.header.abstentions,
             gate_axes=self.header.gate_axes,
             char_scripts=self.header.char_scripts,
+            glossary=self.header.glossary,
         )
 
     def suite(self, subset: str) -> Suite:

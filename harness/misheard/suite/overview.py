@@ -67,6 +67,7 @@ class Overview:
         whole: all its items as one cell.
         tables: per axis, then per pair of axes that both have two values or more; or the one asked for.
         durations: how many items have a recording of each of DURATION_BINS, those that decode.
+        plans: how many items have a golden plan.
         warnings: what is probably a mistake.
     """
 
@@ -74,6 +75,7 @@ class Overview:
     whole: Cell
     tables: tuple[Table, ...]
     durations: tuple[int, ...]
+    plans: int
     warnings: tuple[Warning, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -84,6 +86,7 @@ class Overview:
             "version": self.suite.version,
             "left_out": "" if selection is None else selection.note(),
             "all": _cell_json(self.whole),
+            "golden_plans": self.plans,
             "tables": [
                 {"axes": list(table.axes), "cells": [_cell_json(cell) for cell in table.cells]}
                 for table in self.tables
@@ -123,6 +126,7 @@ def look_over(path: Path, by: Sequence[str], progress: Progress) -> Overview:
         whole=_cell((), suite.items, heard),
         tables=tuple(_table(suite, axes, heard) for axes in ([tuple(by)] if by else _usual_axes(suite))),
         durations=tuple(durations),
+        plans=sum(item.plan is not None for item in suite.items),
         warnings=warnings(suite, heard),
     )
 

@@ -39,6 +39,11 @@ primary: {{{language}: {metric}}}
 # How an answer says that it does not know, in the language itself, for items with a fact.
 # abstentions:
 #   en: [I don't know, I am not sure]
+
+# Names and terms that a corrector may be told of (correct.glossary), per language. Take them from the
+# product, not from the references.
+# glossary:
+#   en: [Kubernetes, Anneliese]
 """
 
 _ITEMS = (

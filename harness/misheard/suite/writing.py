@@ -32,6 +32,8 @@ def suite_yaml(suite: Suite) -> str:
     record |= {name: value for name, value in optional.items() if value}
     if suite.char_scripts is not None:
         record["char_scripts"] = list(suite.char_scripts)
+    if suite.glossary:
+        record["glossary"] = {language: list(terms) for language, terms in suite.glossary.items()}
     return yaml.dump(record, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=100)
 
 
