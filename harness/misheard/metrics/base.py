@@ -57,12 +57,14 @@ class Judgement:
         change: how far two replies to the same question are apart, in points; None without a second one.
         flipped: whether they are on two sides of the threshold; None without a second one.
         invalid: replies that were none.
+        identical: the texts do not differ, so that nobody was asked.
     """
 
     score: float | None
     change: float | None = None
     flipped: bool | None = None
     invalid: int = 0
+    identical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ class Rate:
     `compute` takes sums of shape [..., K] and returns [...]; NaN where the rate is undefined (a denominator
     of 0). `better` says which direction is an improvement; None for rates that are neither. `proportion` are
     the columns (events, trials) of a rate that is events / trials with at most one event and one trial a
-    row, so that it has exact bounds.
+    row, so that it has exact bounds. `best` is the value that nothing is better than, where that is not 0 of
+    a rate that should be low and 1 of one that should be high.
     """
 
     name: str
@@ -134,6 +137,7 @@ class Rate:
     better: Literal["lower", "higher"] | None
     compute: Callable[[FloatArray], FloatArray]
     proportion: tuple[int, int] | None = None
+    best: float | None = None
 
 
 class Family(Protocol):
