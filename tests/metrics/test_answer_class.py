@@ -78,7 +78,7 @@ def test_rates_by_hand():
         "abstention_rate": pytest.approx(1 / 4),
         "hallucination_rate": pytest.approx(1 / 4),
     }
-    assert FAMILY.arms == (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    assert FAMILY.arms == (Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL)
 
 
 def test_a_failure_that_counts_is_hallucinated():

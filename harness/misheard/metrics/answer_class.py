@@ -28,7 +28,7 @@ class AnswerClass:
 
     name = "answer_class"
     columns: tuple[str, ...] = ("correct", "abstained", "hallucinated", "answers")
-    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
         share_of_rows(

@@ -1,17 +1,19 @@
-"""Family `entities`: how many of an item's entities, numbers and terms survive in its transcript.
+"""Families `entities`: how many of an item's entities, numbers and terms survive, stage by stage.
 
-An entity survives where its tokens follow each other in the text as whole tokens, in the way facts are found
+An entity survives where its tokens follow each other in one text as whole tokens, in the way facts are found
 (see `misheard.text.phrases`): case, punctuation and the form of numbers do not matter, `50` does not survive
-in `150`. Each entry of the item's list counts once, however often it was said.
+in `150`. The text is a transcript or a corrected one; of a plan and a board each label of a shape or
+connection is a text of its own. Each entry of the item's list counts once, however often it was said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide
-from misheard.metrics.texts import has_transcript
+from misheard.metrics.base import Arm, ArmOutput, Counts, Rate, ScoredRow, divide
+from misheard.metrics.texts import corrected_text
+from misheard.scenes.scene import Scene
 from misheard.text.phrases import contains_phrase, phrase_tokens
 
 _SURVIVING, _ENTITIES = range(2)
@@ -24,30 +26,78 @@ def surviving_entities(entities: Sequence[str], text: str, language: str | None)
 
 
 class Entities:
-    """Entities that survive recognition: speech items with entities, audio arm."""
+    """Entities that survive in the texts of one stage: speech items with entities.
 
-    name = "entities"
+    Family and rate are called after the stage; `texts` are those of an output, None where it has none.
+    """
+
     columns: tuple[str, ...] = ("surviving", "entities")
-    arms: tuple[Arm, ...] = (Arm.AUDIO,)
     relative_to: Arm | None = None
-    rates: tuple[Rate, ...] = (
-        Rate(
-            "entity_preservation",
-            "share of entities, numbers and terms that survive in the transcript",
-            "higher",
-            lambda sums: divide(sums[..., _SURVIVING], sums[..., _ENTITIES]),
-        ),
-    )
+
+    def __init__(
+        self,
+        suffix: str,
+        where: str,
+        arms: tuple[Arm, ...],
+        texts: Callable[[ArmOutput], Sequence[str] | None],
+    ) -> None:
+        self.name = f"entities{suffix}"
+        self.arms = arms
+        self.rates: tuple[Rate, ...] = (
+            Rate(
+                f"entity_preservation{suffix}",
+                f"share of entities, numbers and terms that survive {where}",
+                "higher",
+                lambda sums: divide(sums[..., _SURVIVING], sums[..., _ENTITIES]),
+            ),
+        )
+        self._texts = texts
 
     def counts(self, rows: Sequence[ScoredRow]) -> Counts:
-        """Count every speech row that has entities and a transcript."""
+        """Count every speech row that has entities and a text."""
         values = np.zeros((len(rows), len(self.columns)))
-        present = has_transcript(rows) & np.array([bool(row.item.entities) for row in rows], dtype=bool)
-        for index in np.flatnonzero(present).tolist():
-            item, transcript = rows[index].item, rows[index].output.transcript or ""
-            survived = surviving_entities(item.entities, transcript, item.language)
-            values[index] = (sum(survived), len(survived))
+        present = np.zeros(len(rows), dtype=bool)
+        for index, row in enumerate(rows):
+            texts = self._texts(row.output)
+            if not row.item.is_speech or not row.item.entities or texts is None:
+                continue
+            present[index] = True
+            survived = [surviving_entities(row.item.entities, text, row.item.language) for text in texts]
+            values[index] = (sum(map(any, zip(*survived, strict=True))), len(row.item.entities))
         return Counts(values, present)
+
+
+def in_transcripts() -> Entities:
+    """Return the family of entities that recognition keeps: audio arm."""
+    return Entities("", "in the transcript", (Arm.AUDIO,), lambda output: _one(output.transcript))
+
+
+def in_corrected_texts() -> Entities:
+    """Return the family of entities that are in the corrected transcript, in the arms that correct."""
+    arms = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    return Entities(
+        "_corrected", "in the corrected transcript", arms, lambda output: _one(corrected_text(output))
+    )
+
+
+def in_plans() -> Entities:
+    """Return the family of entities that are in a label of the plan; in the arm `plan`, of the golden one."""
+    return Entities("_plan", "in a label of the plan", tuple(Arm), lambda output: _labels(output.plan))
+
+
+def on_boards() -> Entities:
+    """Return the family of entities that are in a label on the board."""
+    return Entities("_board", "in a label on the board", tuple(Arm), lambda output: _labels(output.board))
+
+
+def _one(text: str | None) -> tuple[str] | None:
+    return None if text is None else (text,)
+
+
+def _labels(scene: Scene | None) -> list[str] | None:
+    if scene is None:
+        return None
+    return [one.label for one in (*scene.shapes, *scene.connections)]
 
 
 _entity_tokens = lru_cache(maxsize=65_536)(phrase_tokens)

@@ -23,7 +23,7 @@ class Propagation:
 
     name = "propagation"
     columns: tuple[str, ...] = COLUMNS
-    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.CONTROL)
+    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.UNCORRECTED, Arm.CONTROL)
     relative_to: Arm | None = Arm.TRANSCRIPT
 
     def __init__(self, quality: AnswerQuality) -> None:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_file
-from misheard.metrics import points_of_interest
+from misheard.metrics import entities, points_of_interest
 from misheard.metrics.answer_class import AnswerClass
 from misheard.metrics.base import Family
 from misheard.metrics.bursts import Bursts
 from misheard.metrics.compounds import Compounds
 from misheard.metrics.content import SuiteContent
-from misheard.metrics.entities import Entities
 from misheard.metrics.error_categories import ErrorCategories
 from misheard.metrics.error_rates import cer, wer
 from misheard.metrics.information import Information
@@ -95,7 +94,7 @@ def _mixed_families(profile: str, content: SuiteContent) -> tuple[Family, ...]:
 
 
 def _entity_families(content: SuiteContent, in_words: Transcripts) -> tuple[Family, ...]:
-    return (Entities(), points_of_interest.entities(in_words)) if content.entities else ()
+    return (entities.in_transcripts(), points_of_interest.entities(in_words)) if content.entities else ()
 
 
 def scorer_description(

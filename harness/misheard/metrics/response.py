@@ -1,15 +1,11 @@
 """Family `response`: how good the answers are against the human reference answers, in every arm."""
 
-import importlib
-import sys
 from collections.abc import Sequence
-from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from misheard.errors import ConfigError, Problem
+from misheard.imports import load_object, option_error
 from misheard.metrics.base import Arm, Counts, Rate, ScoredRow, divide, share_of_rows
 from misheard.metrics.quality import AnswerQuality, Scorer
 
@@ -21,7 +17,7 @@ class Response:
 
     name = "response"
     columns: tuple[str, ...] = ("quality", "exact_matches", "answers")
-    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    arms: tuple[Arm, ...] = (Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL)
     relative_to: Arm | None = None
     rates: tuple[Rate, ...] = (
         Rate(
@@ -61,34 +57,8 @@ def load_scorer(path: str, option: str = "scoring.response_scorer") -> Scorer:
 
     Raises ConfigError, naming `option`, where there is no such function.
     """
-    module_name, _, function_name = path.partition(":")
-    if not module_name or not function_name:
-        raise _option_error(option, "must read module:function, such as my_scorers:meaning")
-    try:
-        scorer: Any = reduce(getattr, function_name.split("."), _import(module_name, option))
-    except AttributeError:
-        raise _option_error(option, f"module {module_name} has no function {function_name}") from None
+    scorer: Any = load_object(path, option, "function", "my_scorers:meaning")
     if not callable(scorer):
-        raise _option_error(option, f"{path} is not a function but {type(scorer).__name__}")
+        raise option_error(option, f"{path} is not a function but {type(scorer).__name__}")
     checked: Scorer = scorer
     return checked
-
-
-def _import(name: str, option: str) -> object:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        # last, so that nothing in the folder hides an installed module
-        sys.path.append(here)
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise _option_error(
-            option, f"no module {error.name}; install it, or run misheard in the folder that holds it"
-        ) from error
-    except (Exception, SystemExit) as error:
-        what = f"module {name} cannot be imported: {type(error).__name__}: {error}"
-        raise _option_error(option, what) from error
-
-
-def _option_error(option: str, what: str) -> ConfigError:
-    return ConfigError("the run config", [Problem(option, what)])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import BoolArray, ScoredRow
+from misheard.metrics.base import ArmOutput, BoolArray, ScoredRow
 from misheard.text.profiles import Profile
 
 
@@ -17,3 +17,14 @@ def normalised_texts(rows: Sequence[ScoredRow], profile: Profile) -> tuple[list[
     """Return the references and transcripts of rows under a profile; a missing transcript is empty."""
     references = [profile.apply(row.item.reference, row.item.language) for row in rows]
     return references, [profile.apply(row.output.transcript or "", row.item.language) for row in rows]
+
+
+def corrected_text(output: ArmOutput) -> str | None:
+    """Return what the corrector made of a transcript; None where there is nothing corrected.
+
+    Of an output whose recognition failed, it is the empty text that counts instead, where there is one.
+    """
+    if output.correction is not None:
+        return output.correction.text
+    unheard = output.failure is not None and output.failure.stage == "recognize"
+    return output.transcript if unheard else None
