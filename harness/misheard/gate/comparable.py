@@ -124,7 +124,7 @@ def _changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def _scorer_differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:
     new, old = candidate.run.report["scorer"], baseline.run.report["scorer"]
-    apart = {"sha256", "content", "abstentions"}
+    apart = {"sha256", "system", "content", "abstentions"}
     changed = sorted(key for key in {*new, *old} - apart if new.get(key) != old.get(key))
     changed += [f"abstentions of {tag}" for tag in _changed_keys(old["abstentions"], new["abstentions"])]
     changed += [f"content ({name})" for name in _changed_content(candidate, baseline)]

@@ -1,4 +1,4 @@
-"""What a suite has to score: it decides which families a run counts, before anything is heard."""
+"""What a suite and a system have to score: it decides which families a run counts, before it runs."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -51,6 +51,37 @@ class SuiteContent:
             char_scripts=tuple(values["char_scripts"]),
             scored_alone=tuple(values["scored_alone"]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemContent:
+    """The parts of a system that metrics depend on, as its config has them.
+
+    Attributes:
+        corrects: whether it has a corrector.
+        n_best: whether its recognizer gives a list of hypotheses.
+        scenes: whether it plans and draws scenes.
+        judged: the judge's questions; none without a judge.
+    """
+
+    corrects: bool = False
+    n_best: bool = False
+    scenes: bool = False
+    judged: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the parts that there are as JSON values, for the description of the scorer."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items() if v}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "SystemContent":
+        """Return the content that `as_json` described; that of a description without one is empty."""
+        parts = {name: bool(values.get(name, False)) for name in ("corrects", "n_best", "scenes")}
+        return cls(**parts, judged=tuple(values.get("judged", ())))
+
+
+NO_SYSTEM = SystemContent()
+"""A system that hears and answers, and does nothing else."""
 
 
 def number_words_kept(suite: Suite) -> list[str | None]:

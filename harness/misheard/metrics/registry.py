@@ -17,7 +17,7 @@ from misheard.metrics.answer_class import AnswerClass
 from misheard.metrics.base import Family
 from misheard.metrics.bursts import Bursts
 from misheard.metrics.compounds import Compounds
-from misheard.metrics.content import SuiteContent
+from misheard.metrics.content import NO_SYSTEM, SuiteContent, SystemContent
 from misheard.metrics.error_categories import ErrorCategories
 from misheard.metrics.error_rates import cer, wer
 from misheard.metrics.information import Information
@@ -56,11 +56,15 @@ class ScoringSettings:
 
 
 def families(
-    settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]], content: SuiteContent = NO_CONTENT
+    settings: ScoringSettings,
+    abstentions: Mapping[str, Sequence[str]],
+    content: SuiteContent = NO_CONTENT,
+    system: SystemContent = NO_SYSTEM,
 ) -> tuple[Family, ...]:
     """Return every family, in the order of reports. Raises InputError for a profile that does not exist.
 
-    `abstentions` are the suite's, per language; `content` says what else it has to score.
+    `abstentions` are the suite's, per language; `content` says what else it has to score, and `system` what
+    there is of the system.
     """
     quality = AnswerQuality(settings.profile, settings.response_scorer)
     in_words = Transcripts(settings.profile, words)
@@ -98,9 +102,15 @@ def _entity_families(content: SuiteContent, in_words: Transcripts) -> tuple[Fami
 
 
 def scorer_description(
-    settings: ScoringSettings, abstentions: Mapping[str, Sequence[str]], content: SuiteContent = NO_CONTENT
+    settings: ScoringSettings,
+    abstentions: Mapping[str, Sequence[str]],
+    content: SuiteContent = NO_CONTENT,
+    system: SystemContent = NO_SYSTEM,
 ) -> dict[str, Any]:
-    """Return all that decides the counts as JSON values; its sha256 is the scorer's fingerprint."""
+    """Return all that decides the counts as JSON values; its sha256 is the scorer's fingerprint.
+
+    A system that only hears and answers is left out, so that older fingerprints hold.
+    """
     mixed = [mixed_tokeniser(content.char_scripts)] if content.mixed else []
     profile, fixed = profile_named(settings.profile), profile_named("nfc")
     return {
@@ -109,6 +119,7 @@ def scorer_description(
         "profile": profile.name,
         "tokenisers": {entry.name: entry.version for entry in (WORDS, CHARS, *mixed)},
         "content": content.as_json(),
+        **({"system": system.as_json()} if system != NO_SYSTEM else {}),
         "response_scorer": settings.response_scorer_name,
         "response_scorer_source_sha256": _source_sha256(settings.response_scorer),
         "abstentions": {tag: list(phrases) for tag, phrases in abstentions.items()},

@@ -9,7 +9,7 @@ import numpy as np
 
 from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.metrics.base import Family
-from misheard.metrics.content import SuiteContent
+from misheard.metrics.content import SuiteContent, SystemContent
 from misheard.metrics.registry import SCORER_VERSION, ScoringSettings, families
 from misheard.metrics.table import CountTable
 from misheard.report.failures import failures_document
@@ -107,13 +107,17 @@ def scored_families(path: Path, report: dict[str, Any]) -> tuple[Family, ...]:
             f"{path}: was scored by another version of misheard; score it again: misheard score {path}"
         )
     content = SuiteContent.from_json(scorer["content"])
-    return families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"], content)
+    system = SystemContent.from_json(scorer.get("system", {}))
+    return families(ScoringSettings(profile=scorer["profile"]), scorer["abstentions"], content, system)
 
 
 def check_same_scorer(a: FinishedRun, b: FinishedRun) -> None:
-    """Raise NotComparableError unless two runs were scored in the same way, naming what differs."""
+    """Raise NotComparableError unless two runs were scored in the same way, naming what differs.
+
+    What there is of each system only says which families there are; those of one run alone are not compared.
+    """
     first, second = a.report["scorer"], b.report["scorer"]
-    keys = sorted(k for k in {*first, *second} - {"sha256"} if first.get(k) != second.get(k))
+    keys = sorted(k for k in {*first, *second} - {"sha256", "system"} if first.get(k) != second.get(k))
     if keys:
         raise NotComparableError(
             f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way "
