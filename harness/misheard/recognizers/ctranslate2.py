@@ -1,7 +1,8 @@
 """Whisper on CTranslate2: cross-file batches straight on `ctranslate2.models.Whisper`.
 
-Decoding is greedy at temperature 0 with no fallback and no conditioning on earlier text. Batching is only
-scheduling: every window is padded to 30 s, as Whisper was trained, whatever else is in its batch.
+Decoding is greedy, or by beam search where the settings ask for it, at temperature 0 with no fallback and no
+conditioning on earlier text. Batching is only scheduling: every window is padded to 30 s, as Whisper was
+trained, whatever else is in its batch.
 """
 
 import ctypes
@@ -27,6 +28,7 @@ from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CTranslate2Settings
 
 _MAX_LENGTH = 448
+_BEAM_SEARCH = {"patience": 1, "length_penalty": 1}
 _LANGUAGE_TOKEN = re.compile(r"<\|([a-z]{2,3})\|>")
 _CUDA_LIBRARY = "libcublas.so.12"
 _MIN_SPEECH_SECONDS = 0.2
@@ -111,7 +113,19 @@ class CTranslate2Recognizer:
             "content": self._content,
             "device": self._device,
             "compute_type": self._model.compute_type,
-            "decoding": {"beam_size": 1, "temperature": 0, "max_length": _MAX_LENGTH, "timestamps": False},
+            "decoding": self._decoding(),
+        }
+
+    def _decoding(self) -> dict[str, Any]:
+        """Return how text is found; what only a beam search has is left out of a greedy one."""
+        beam, n_best = self._settings.beam_size, self._settings.n_best
+        search = {"n_best": n_best, **_BEAM_SEARCH} if beam > 1 else {}
+        return {
+            "beam_size": beam,
+            "temperature": 0,
+            "max_length": _MAX_LENGTH,
+            "timestamps": False,
+            **search,
         }
 
     def supports(self, language: str | None) -> bool:
@@ -129,7 +143,9 @@ class CTranslate2Recognizer:
             results = self._model.generate(
                 encoded,
                 prompts,
-                beam_size=1,
+                beam_size=self._settings.beam_size,
+                num_hypotheses=self._settings.n_best,
+                **_BEAM_SEARCH,
                 sampling_temperature=0.0,
                 max_length=_MAX_LENGTH,
                 return_scores=True,
@@ -169,8 +185,9 @@ class CTranslate2Recognizer:
         return reported, prompts
 
     def _transcript(self, result: Any, prompt_length: int, language: str | None) -> WindowTranscript:
-        tokens = [token for token in result.sequences_ids[0] if token != self._end]
-        text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
+        hypotheses = [[token for token in ids if token != self._end] for ids in result.sequences_ids]
+        texts = [self._tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in hypotheses]
+        tokens, text = hypotheses[0], texts[0]
         # CTranslate2 normalises a score by the length without the end token; Whisper's average counts it.
         average = result.scores[0] * len(tokens) / (len(tokens) + 1)
         return WindowTranscript(
@@ -181,6 +198,8 @@ class CTranslate2Recognizer:
             no_speech_prob=float(result.no_speech_prob),
             avg_logprob=float(average),
             compression_ratio=compression_ratio(text),
+            # hypotheses may differ in their tokens alone, and the same text twice is no alternative
+            n_best=tuple(dict.fromkeys(texts)) if self._settings.n_best > 1 else (),
         )
 
     def close(self) -> None:

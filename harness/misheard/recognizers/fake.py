@@ -37,8 +37,13 @@ class FakeRecognizer:
         """Nothing to close."""
 
     def fingerprint(self) -> dict[str, Any]:
-        # The table holds text, so it appears hashed.
-        return {"backend": "fake", "transcripts_sha256": sha256_json(self._settings.transcripts)}
+        # The tables hold text, so they appear hashed.
+        lists = self._settings.n_best
+        return {
+            "backend": "fake",
+            "transcripts_sha256": sha256_json(self._settings.transcripts),
+            **({"n_best_sha256": sha256_json(lists)} if lists else {}),
+        }
 
     def supports(self, language: str | None) -> bool:
         return True
@@ -46,11 +51,16 @@ class FakeRecognizer:
     def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
         started = time.perf_counter()
         time.sleep(self._settings.delay_seconds)
-        windows = tuple(WindowTranscript(text=self._text(w), language=w.language) for w in batch)
+        windows = tuple(self._transcript(window) for window in batch)
         return RecognizedBatch(windows, 0.0, time.perf_counter() - started)
 
-    def _text(self, window: AudioWindow) -> str:
+    def _transcript(self, window: AudioWindow) -> WindowTranscript:
         digest = samples_sha256(window)
+        hypotheses = self._settings.n_best.get(digest, ())
+        text = hypotheses[0] if hypotheses else self._text(digest)
+        return WindowTranscript(text=text, language=window.language, n_best=hypotheses)
+
+    def _text(self, digest: str) -> str:
         known = self._settings.transcripts.get(digest)
         if known is not None:
             return known

@@ -12,7 +12,7 @@ ComputeType = Literal["float16", "bfloat16", "float32", "int8", "int8_float16", 
 
 
 class CTranslate2Settings(BaseModel):
-    """Whisper on CTranslate2: batches across files, greedy.
+    """Whisper on CTranslate2: batches across files, greedy unless a beam is asked for.
 
     Attributes:
         model: a folder with `model.bin`, the name of a folder in the model cache, or a hub id.
@@ -22,6 +22,10 @@ class CTranslate2Settings(BaseModel):
         cpu_compute_type: number format of the weights on a CPU; `int8` is about twice as fast as `float32`.
         threads: CPU threads; 0 takes as many as the process may use.
         batch_size: windows per batch.
+        beam_size: hypotheses that are followed at once; 1 decodes greedily, as every recognizer here does by
+            default.
+        n_best: hypotheses of the beam that are kept for the corrector and the metrics of the list; 1 keeps
+            none but the transcript.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -34,6 +38,17 @@ class CTranslate2Settings(BaseModel):
     cpu_compute_type: Literal["int8", "float32", "int16"] = "int8"
     threads: Annotated[int, Field(ge=0, le=1024)] = 0
     batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
+    beam_size: Annotated[int, Field(ge=1, le=16)] = 1
+    n_best: Annotated[int, Field(ge=1, le=16)] = 1
+
+    @model_validator(mode="after")
+    def _check_n_best(self) -> "CTranslate2Settings":
+        if self.n_best > self.beam_size:
+            raise ValueError(
+                f"n_best: {self.n_best} hypotheses need a beam_size of at least {self.n_best}, "
+                f"not {self.beam_size}"
+            )
+        return self
 
 
 class FakeRecognizerSettings(BaseModel):
@@ -50,8 +65,15 @@ class FakeRecognizerSettings(BaseModel):
 
     kind: Literal["fake"] = "fake"
     transcripts: dict[str, str] = {}
+    n_best: dict[str, Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]] = {}
     delay_seconds: Annotated[float, Field(ge=0, le=60)] = 0.0
     batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
+
+    @model_validator(mode="after")
+    def _check_one_text(self) -> "FakeRecognizerSettings":
+        if twice := self.transcripts.keys() & self.n_best.keys():
+            raise ValueError(f"n_best: {min(twice)} is among the transcripts too; give it once")
+        return self
 
 
 class CommandSettings(BaseModel):
@@ -184,3 +206,14 @@ RecognizerSettings = Annotated[
     | ImportedRecognizerSettings,
     Field(discriminator="kind"),
 ]
+
+
+def gives_n_best(settings: RecognizerSettings) -> bool:
+    """Whether a recognizer gives lists of hypotheses, as its settings say."""
+    match settings:
+        case CTranslate2Settings():
+            return settings.n_best > 1
+        case FakeRecognizerSettings():
+            return bool(settings.n_best)
+        case _:
+            return False

@@ -116,6 +116,22 @@ def join_windows(texts: Sequence[str], language: str | None) -> str:
     return separator.join(text for text in (text.strip() for text in texts) if text)
 
 
+def join_n_best(windows: Sequence[WindowTranscript], language: str | None) -> tuple[str, ...]:
+    """Return the hypotheses of a whole recording, best first; empty where no window has a list.
+
+    They are joined by rank: the k-th of every window makes the k-th of the recording, and a window with
+    fewer gives its best. Other combinations are not made, so that over several windows the list says less
+    than the windows' lists together. The first is what `join_windows` makes of the windows' texts.
+    """
+    longest = max((len(window.n_best) for window in windows), default=0)
+    ranked = ([_ranked(window, rank) for window in windows] for rank in range(longest))
+    return tuple(dict.fromkeys(join_windows(texts, language) for texts in ranked))
+
+
+def _ranked(window: WindowTranscript, rank: int) -> str:
+    return window.n_best[rank] if rank < len(window.n_best) else window.text
+
+
 def has_repetition(transcript: WindowTranscript) -> bool:
     """Whether a window's text looks like a repetition loop: it compresses too well, or ran out of tokens."""
     ratio = transcript.compression_ratio
