@@ -17,7 +17,7 @@ LAYERS = [
     {"config", "stages", "stats", "metrics", "suite"},
     {
         "models", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes", "audio",
-        "text", "transcripts", "processes",
+        "text", "transcripts", "processes", "imports",
     },
 ]  # fmt: skip
 HEAVY = {

@@ -37,6 +37,17 @@ def check_http_url(value: str) -> str:
     return value
 
 
+def is_loopback(url: str) -> bool:
+    """Return whether a URL's host is this machine by name or address."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,13 +93,7 @@ class ServerSettings(_Settings):
     @property
     def is_loopback(self) -> bool:
         """Whether the server is on this machine, so that no proxy may stand between."""
-        host = urlsplit(self.base_url).hostname or ""
-        if host == "localhost" or host.endswith(".localhost"):
-            return True
-        try:
-            return ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.base_url)
 
 
 class ApiSettings(ServerSettings):

@@ -1,11 +1,11 @@
 """Runs one program after another for a run, each with a time limit; standard library only.
 
 It is started by `programs.ProgramRunner` and makes a scratch folder, whose name is its first line. Then each
-line of standard input is a request as JSON (`command`, `env`, `timeout`, `grace`, `stdout_limit`,
-`stderr_tail`); the answer is a line `{"started": PID}` and a line with how the program ended. The scratch
-folder is the program's working folder, and is emptied after each. Nothing that a program started is left when
-its answer is written, and nothing at all when a signal asks for the end or standard input ends, which it does
-when the run does, however it died.
+line of standard input is a request as JSON (`command`, `env`, `stdin`, `timeout`, `grace`,
+`stdout_limit`, `stderr_tail`); the answer is a line `{"started": PID}` and a line with how the program ended.
+The scratch folder is the program's working folder, and is emptied after each. Nothing that a program started
+is left when its answer is written, and nothing at all when a signal asks for the end or standard input ends,
+which it does when the run does, however it died.
 """
 
 import base64
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -129,9 +130,10 @@ def _run(request: dict[str, Any], folder: Path, signals: _Signals, requests: _Re
     started = time.perf_counter()
     pipe = subprocess.PIPE
     try:
-        process = tree.start(
-            request["command"], stdout=pipe, stderr=pipe, cwd=str(folder), env=request["env"]
-        )
+        with _standard_input(request["stdin"]) as stdin:
+            process = tree.start(
+                request["command"], stdin=stdin, stdout=pipe, stderr=pipe, cwd=str(folder), env=request["env"]
+            )
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         return {"how": "not_started", "status": None, "seconds": 0.0, "reason": reason}
@@ -152,6 +154,22 @@ def _run(request: dict[str, Any], folder: Path, signals: _Signals, requests: _Re
         "stdout": base64.b64encode(output.stdout[: request["stdout_limit"]]).decode("ascii"),
         "stderr": base64.b64encode(output.stderr).decode("ascii"),
     }
+
+
+@contextlib.contextmanager
+def _standard_input(encoded: str | None) -> Iterator[int]:
+    """Give a file with what a program reads from standard input; None is an empty one.
+
+    It is a file in memory, not a pipe: nothing waits for a program that does not read, and no text of a
+    request reaches a disk.
+    """
+    if encoded is None:
+        yield subprocess.DEVNULL
+        return
+    with open(os.memfd_create("stdin"), "w+b") as file:  # noqa: PTH123 - it has no path
+        file.write(base64.b64decode(encoded))
+        file.seek(0)
+        yield file.fileno()
 
 
 def _wait(

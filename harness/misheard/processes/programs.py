@@ -21,6 +21,9 @@ RUNNER = Path(__file__).with_name("program_runner.py")
 GRACE_SECONDS = 1.0
 """Between SIGTERM and SIGKILL."""
 
+MAX_STDIN_BYTES = 16 * 2**20
+"""Most bytes of a program's standard input."""
+
 _MARGIN_SECONDS = 30.0
 _STDERR_TAIL = 4_096
 
@@ -89,12 +92,24 @@ class ProgramRunner:
         return self._process.pid
 
     def run(
-        self, command: Sequence[str], env: Mapping[str, str], *, timeout: float, stdout_limit: int
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        timeout: float,
+        stdout_limit: int,
+        stdin: bytes | None = None,
     ) -> Ended:
-        """Run one program to its end, at most `timeout` seconds. Raises RunnerLostError."""
+        """Run one program to its end, at most `timeout` seconds; `stdin` is what it reads, at most 16 MiB.
+
+        Raises RunnerLostError, and ValueError for a longer `stdin`.
+        """
+        if stdin is not None and len(stdin) > MAX_STDIN_BYTES:
+            raise ValueError(f"standard input of more than {MAX_STDIN_BYTES} bytes")
         request = {
             "command": list(command),
             "env": dict(env),
+            "stdin": None if stdin is None else base64.b64encode(stdin).decode("ascii"),
             "timeout": timeout,
             "grace": GRACE_SECONDS,
             "stdout_limit": stdout_limit,

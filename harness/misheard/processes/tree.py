@@ -27,6 +27,7 @@ def adopt_orphans() -> None:
 def start(
     command: list[str],
     *,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
     stdout: int | IO[bytes],
     stderr: int | IO[bytes],
     cwd: str | None = None,
@@ -43,7 +44,7 @@ def start(
 
     return subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         cwd=cwd,

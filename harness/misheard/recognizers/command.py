@@ -1,6 +1,5 @@
 """Any program as a recognizer: a fresh process per clip, no shell, bounded in time and output."""
 
-import hashlib
 import itertools
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,13 @@ from typing import Any
 from misheard.canonical import sha256_file, sha256_json
 from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
-from misheard.processes.arguments import without_secrets
+from misheard.processes.commands import (
+    VERSION_SECONDS,
+    describe_command,
+    environment,
+    status_in_words,
+    version_sha256,
+)
 from misheard.processes.programs import Ended, ProgramRunner, RunnerLostError
 from misheard.recognizers.command_output import MAX_OUTPUT_BYTES, ClipOutput, parse_row, parse_text
 from misheard.recognizers.command_template import fill
@@ -25,8 +30,6 @@ from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CommandSettings
 from misheard.recognizers.wav import write_wav
 
-_PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})
-_VERSION_SECONDS = 60.0
 _MOST_MODEL_FILES = 10_000
 
 
@@ -51,7 +54,7 @@ class CommandRecognizer:
             raise BackendError(
                 f"recognizer.command: {program} is no file that can be run; check its name, or chmod +x it"
             )
-        self._env = environment(self._settings, os.environ)
+        self._env = environment(self._settings.inherit_env, self._settings.env, os.environ)
         self._runner = ProgramRunner()
         self._fingerprint = self._describe()
 
@@ -120,7 +123,9 @@ class CommandRecognizer:
             detail = f"the program printed more than {MAX_OUTPUT_BYTES} bytes"
             raise ItemFailedError(FailureKind.INVALID_OUTPUT, detail)
         if ended.status:
-            raise ItemFailedError(FailureKind.ASR_ERROR, f"the program ended with {_status(ended.status)}")
+            raise ItemFailedError(
+                FailureKind.ASR_ERROR, f"the program ended with {status_in_words(ended.status)}"
+            )
         parse = parse_row if self._settings.output == "json" else parse_text
         return parse(ended.stdout, self._settings.max_words)
 
@@ -171,11 +176,7 @@ class CommandRecognizer:
         model = None if settings.model is None else Path(settings.model)
         return {
             "backend": "command",
-            "program_sha256": sha256_file(Path(settings.command[0])),
-            "arguments": without_secrets(map(_named, self._arguments())),
-            "files_sha256": [
-                sha256_file(Path(argument)) for argument in self._arguments()[1:] if _is_file(argument)
-            ],
+            **describe_command(self._arguments()),
             "version": self._version(),
             "model": None if model is None else model.name,
             "model_sha256": content_sha256(model) if model is not None and model.is_absolute() else None,
@@ -191,22 +192,8 @@ class CommandRecognizer:
         """Return the sha256 of what `version_command` prints. Raises BackendError where it fails."""
         if not self._settings.version_command:
             return None
-        ended = self._run(self._settings.version_command, _VERSION_SECONDS)
-        if ended.how != "exited" or ended.status:
-            raise BackendError(
-                f"recognizer.version_command: failed ({ended.how}, status {ended.status}); "
-                "it must print a version and end with 0"
-            )
-        return hashlib.sha256(ended.stdout).hexdigest()
-
-
-def environment(settings: CommandSettings, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a program: the run's own without proxies, or those listed; and the config's."""
-    if settings.inherit_env is None:
-        kept = {name: value for name, value in inherited.items() if name.lower() not in _PROXIES}
-    else:
-        kept = {name: inherited[name] for name in settings.inherit_env if name in inherited}
-    return {**kept, **settings.env}
+        ended = self._run(self._settings.version_command, VERSION_SECONDS)
+        return version_sha256(ended, "recognizer.version_command")
 
 
 def content_sha256(model: Path) -> str:
@@ -222,23 +209,8 @@ def content_sha256(model: Path) -> str:
     return sha256_json({str(path.relative_to(model)): sha256_file(path) for path in files})
 
 
-def _is_file(argument: str) -> bool:
-    try:
-        return argument.startswith("/") and Path(argument).is_file()
-    except OSError:  # a name that is too long
-        return False
-
-
-def _named(argument: str) -> str:
-    return Path(argument).name if _is_file(argument) else argument
-
-
 def _seconds(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000.0
-
-
-def _status(status: int) -> str:
-    return f"exit status {status}" if status > 0 else f"signal {-status}"
 
 
 def _last_words(ended: Ended) -> str | None:

@@ -1,10 +1,17 @@
 """A config with its models and prompts as they are found on this machine."""
 
 from pathlib import Path
+from typing import Any, TypeVar
 
-from misheard.config import RunConfig
+from pydantic import BaseModel
+
+from misheard.config import JudgeConfig, RunConfig
 from misheard.errors import InputError
+from misheard.language_models.settings import LanguageModelSettings
 from misheard.models import download_snapshot, resolve_model
+from misheard.planners.settings import LanguageModelPlannerSettings, PlannerSettings
+from misheard.plugins.protocol import PLANNER, RENDERER
+from misheard.plugins.registry import locate_plugin
 from misheard.recognizers.locate import resolve_command
 from misheard.recognizers.settings import (
     CommandSettings,
@@ -13,6 +20,9 @@ from misheard.recognizers.settings import (
     LocalRecognizerSettings,
     RecognizerSettings,
 )
+from misheard.renderers.settings import BoardRendererSettings, RendererSettings
+
+Section = TypeVar("Section", bound=BaseModel | None)
 
 _WHISPER_FILES = ["config.json", "model.bin", "preprocessor_config.json", "tokenizer.json", "vocabulary.*"]
 
@@ -28,14 +38,61 @@ def resolve_config(config: RunConfig, base: Path) -> RunConfig:
         recognizer = recognizer.model_copy(update={"model": path})
     if isinstance(recognizer, CommandSettings):
         recognizer = resolve_command(recognizer, base)
-    model = config.language_model
-    if model is not None and model.kind in ("embedded", "vllm"):
-        path = resolve_model("language_model.model", model.model, model.revision, base)
-        model = model.model_copy(update={"model": path})
-    respond = config.respond
-    if respond.prompt.endswith((".yaml", ".yml")):
-        respond = respond.model_copy(update={"prompt": str(base / respond.prompt)})
-    return config.model_copy(update={"recognizer": recognizer, "language_model": model, "respond": respond})
+    return config.model_copy(
+        update={
+            "recognizer": recognizer,
+            "language_model": _language_model("language_model", config.language_model, base),
+            "correct": _prompts(config.correct, base),
+            "respond": _prompts(config.respond, base),
+            "plan": _planner(config.plan, base),
+            "render": _renderer(config.render, base),
+            "judge": _judge(config.judge, base),
+        }
+    )
+
+
+def _language_model(
+    section: str, model: LanguageModelSettings | None, base: Path
+) -> LanguageModelSettings | None:
+    if model is None or model.kind not in ("embedded", "vllm"):
+        return model
+    path = resolve_model(f"{section}.model", model.model, model.revision, base)
+    return model.model_copy(update={"model": path})
+
+
+def _prompts(section: Section, base: Path) -> Section:
+    """Return a section of the config in which prompts that are files start from `base`."""
+    if section is None:
+        return section
+    files = {
+        name: str(base / value)
+        for name, value in section
+        if name.endswith("prompt") and value.endswith((".yaml", ".yml"))
+    }
+    return section.model_copy(update=files)
+
+
+def _planner(plan: PlannerSettings | None, base: Path) -> PlannerSettings | None:
+    if plan is None or isinstance(plan, LanguageModelPlannerSettings):
+        return _prompts(plan, base)
+    return locate_plugin(plan, PLANNER, base)
+
+
+def _renderer(render: RendererSettings | None, base: Path) -> RendererSettings | None:
+    if render is None or isinstance(render, BoardRendererSettings):
+        return render
+    return locate_plugin(render, RENDERER, base)
+
+
+def _judge(judge: JudgeConfig | None, base: Path) -> JudgeConfig | None:
+    if judge is None:
+        return None
+    update: dict[str, Any] = {
+        "language_model": _language_model("judge.language_model", judge.language_model, base)
+    }
+    if judge.calibration is not None:
+        update["calibration"] = str(base / judge.calibration)
+    return _prompts(judge, base).model_copy(update=update)
 
 
 def local_recognizer(settings: RecognizerSettings) -> LocalRecognizerSettings:
