@@ -97,7 +97,7 @@ def _one(text: str | None) -> tuple[str] | None:
 def _labels(scene: Scene | None) -> list[str] | None:
     if scene is None:
         return None
-    return [one.label for one in (*scene.shapes, *scene.connections)]
+    return [*(shape.label for shape in scene.shapes), *(one.label for one in scene.connections)]
 
 
 _entity_tokens = lru_cache(maxsize=65_536)(phrase_tokens)
