@@ -21,6 +21,7 @@ from misheard.metrics.content import NO_SYSTEM, SuiteContent, SystemContent
 from misheard.metrics.error_categories import ErrorCategories
 from misheard.metrics.error_rates import cer, wer
 from misheard.metrics.information import Information
+from misheard.metrics.judge import judge_families
 from misheard.metrics.mixed_error_rate import mer, one_script
 from misheard.metrics.non_speech import NonSpeech
 from misheard.metrics.propagation import Propagation
@@ -83,6 +84,7 @@ def families(
         AnswerClass(abstentions),
         Propagation(quality),
         NonSpeech(),
+        *judge_families(system.judged),
     )
 
 
