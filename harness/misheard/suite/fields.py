@@ -51,6 +51,10 @@ class Fields:
         """Whether the record has this field, right or wrong."""
         return self._record.get(name) is not None
 
+    def value(self, name: str) -> Any:
+        """Return a field as it is, for a form that is checked elsewhere; None where not given."""
+        return self._record.get(name)
+
     def text(self, name: str) -> str | None:
         """Return a field of text."""
         value = self._record.get(name)

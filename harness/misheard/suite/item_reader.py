@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from misheard.scenes.scene import Scene
 from misheard.suite.fields import Fields
 from misheard.suite.header import Header, Shared, read_shared
 from misheard.suite.items import Item, ItemKind
@@ -28,6 +29,7 @@ _ITEM_FIELDS = (
     "session",
     "source",
     "conditions",
+    "plan",
 )
 _SINGLE_FILE_ITEM_FIELDS = ("id", "wav", "reference")
 
@@ -119,6 +121,7 @@ class ItemReader:
             session=shared.session or defaults.session,
             source=fields.code("source", ID, ID_EXAMPLE),
             conditions=self._conditions(shared, language, fields),
+            plan=self._plan(fields, kind),
         )
 
     def _reference(self, reference: str | None, kind: ItemKind, fields: Fields) -> str:
@@ -166,6 +169,18 @@ class ItemReader:
             if not contains_phrase(said, phrase_tokens(entity, language)):
                 fields.problem(f"entities[{place}] is not said in the reference; write it as it is there")
         return entities
+
+    def _plan(self, fields: Fields, kind: ItemKind) -> Scene | None:
+        value = fields.value("plan")
+        if value is None:
+            return None
+        if kind is ItemKind.NON_SPEECH:
+            fields.problem("plan must be left out for a non_speech item")
+            return None
+        # reads scenes, which a suite without plans does without
+        from misheard.suite.golden_plan import read_golden_plan
+
+        return read_golden_plan(value, fields)
 
     def _answer(self, fields: Fields) -> str | None:
         answer = fields.text("reference_answer")
