@@ -30,6 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.metrics.dynamic_rows import IntRow, after_insertions, prefix_costs, token_ids
+from misheard.text.interning import token_pairs
+from misheard_kernels import edit_counts
 from misheard_kernels.alignment import align
 
 _RAW_ERROR, _RAW_SUBSTITUTION = 1 << 48, 1 << 32
@@ -107,12 +109,25 @@ def correction_counts(
         raw: tokens of what was recognized.
         corrected: tokens of what the corrector made of it.
 
-    Raises ValueError for a text of more than 32,767 tokens.
+    Raises ValueError for a text of more than 32,767 tokens that the corrector changed.
     """
+    if raw == corrected:
+        return _unchanged(reference, raw)
     _check_length(reference, raw, corrected)
     said, heard, mended = token_ids(tuple(reference), tuple(raw), tuple(corrected))
     columns = _edit_columns(heard, mended)
     return _judge(_with_reference(said, *columns))
+
+
+def _unchanged(reference: Sequence[str], raw: Sequence[str]) -> CorrectionCounts:
+    """Return the counts of a transcript that was left as it is: those of its own errors.
+
+    It takes no table, which matters: long transcripts are those that a corrector most often leaves.
+    """
+    pairs = token_pairs([reference], [raw])
+    counts = edit_counts(pairs.ref_flat, pairs.ref_offsets, pairs.hyp_flat, pairs.hyp_offsets)
+    *errors, hits = counts[0].tolist()
+    return CorrectionCounts(raw_correct_tokens=hits, raw_error_tokens=sum(errors))
 
 
 def token_change(raw: Sequence[str], corrected: Sequence[str]) -> TokenChange:
