@@ -57,11 +57,12 @@ def error_family(name: str) -> MadeUpFamily:
 
 
 WER, CER = error_family("wer"), error_family("cer")
+ANSWERING = (Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL)
 RESPONSE = MadeUpFamily(
     "response",
     ("items", "quality", "exact"),
     (share(1, 0, "response_quality", "higher"), share(2, 0, "exact_match_rate", "higher")),
-    tuple(Arm),
+    ANSWERING,
 )
 ANSWERS = MadeUpFamily(
     "answer_class",
@@ -71,7 +72,7 @@ ANSWERS = MadeUpFamily(
         share(2, 0, "abstention_rate", None),
         share(3, 0, "hallucination_rate", "lower"),
     ),
-    tuple(Arm),
+    ANSWERING,
 )
 NON_SPEECH = MadeUpFamily(
     "non_speech", ("clips", "with_text"), (share(1, 0, "non_speech_hallucination_rate", "lower"),)
@@ -87,7 +88,7 @@ PROPAGATION = MadeUpFamily(
         share(5, 0, "baseline_quality", None),
         share(6, 0, "arm_quality", "higher"),
     ),
-    (Arm.AUDIO, Arm.CONTROL),
+    (Arm.AUDIO, Arm.UNCORRECTED, Arm.CONTROL),
     Arm.TRANSCRIPT,
 )
 FAMILIES = (WER, CER, RESPONSE, ANSWERS, NON_SPEECH, PROPAGATION)
@@ -137,7 +138,7 @@ def make_table(
     loss = np.where(random.random(len(items)) < level, random.random(len(items)), 0)
     quality[Arm.AUDIO] = np.clip(quality[Arm.TRANSCRIPT] - loss, 0, 1)
     arms = {}
-    for arm in Arm:
+    for arm in (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL):
         arm_failures = tuple(failures) if arm is Arm.AUDIO else (None,) * len(items)
         present = speech & ok if arm is Arm.AUDIO else speech
         counts = {

@@ -240,7 +240,9 @@ def test_loss_to_recognition_is_paired_over_items_that_both_arms_have() -> None:
     lost = report_of(table)["propagation"]["lost_to_recognition"]
     assert "wer" not in lost and "quality_drop" not in lost
     both = table.arms[Arm.AUDIO].counts["answer_class"].present
-    correct = [table.arms[arm].counts["answer_class"].values[both, 1].sum() for arm in Arm]
+    correct = [
+        table.arms[arm].counts["answer_class"].values[both, 1].sum() for arm in (Arm.AUDIO, Arm.TRANSCRIPT)
+    ]
     assert lost["correct_rate"]["n"] == both.sum()
     assert lost["correct_rate"]["difference"] == pytest.approx((correct[0] - correct[1]) / both.sum())
 

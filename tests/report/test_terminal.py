@@ -282,7 +282,7 @@ def test_both_arms_stand_over_the_pairs_and_what_is_in_none_is_told() -> None:
 def test_number_of_pairs_is_given_again_only_where_it_changes() -> None:
     table = make_table(6, 12, 0)
     rows = np.arange(len(table.items)) < 62
-    for arm in Arm:
+    for arm in table.arms:
         counts = table.arms[arm].counts["answer_class"]
         table = with_counts(
             table,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from made_up_tables import ANSWERS, FAMILIES, RESPONSE, make_table
 from misheard.metrics.base import Arm, Counts
 from misheard.metrics.table import ArmTable, CountTable, ItemInfo
-from misheard.stats.attribution import Attribution, Attributor
+from misheard.stats.attribution import Attributor
+from misheard.stats.losses import Attribution
 from misheard.suite.items import ItemKind
 
 Marks = Sequence[Sequence[int]]

@@ -10,11 +10,12 @@ from misheard.report.values import (
     intervals_document,
     size_flags,
 )
-from misheard.stats.attribution import Attribution, Attributor, Loss, Share
+from misheard.stats.attribution import Attributor
 from misheard.stats.estimates import Estimator
+from misheard.stats.losses import Attribution, Largest, Loss, Share
 from misheard.stats.slices import Slice
 
-FLIP_RATE = "flip_rate"
+FLIP_RATE, BOARD_FLIP_RATE = "flip_rate", "board_flip_rate"
 
 
 def attribution_documents(
@@ -36,17 +37,18 @@ def attribution_documents(
             "axis": axis,
             "value": value,
             "items": int(rows.sum()),
-            "control_flip_rate": _control_flip_rate(estimator, rows),
+            "control_flip_rate": _control_rate(estimator, rows, FLIP_RATE),
+            "control_board_flip_rate": _control_rate(estimator, rows, BOARD_FLIP_RATE),
             "metrics": [_attribution_document(found) for found in attributor.attribute(rows)],
         }
         for axis, value, rows in places
     ]
 
 
-def _control_flip_rate(estimator: Estimator, rows: BoolArray) -> Document | None:
-    """Return how often answers change although nothing did; None without a control arm."""
+def _control_rate(estimator: Estimator, rows: BoolArray, metric: str) -> Document | None:
+    """Return how often answers or boards change although nothing did; None without a control arm."""
     for estimate in estimator.estimate(rows):
-        if estimate.metric == FLIP_RATE and estimate.arm is Arm.CONTROL:
+        if estimate.metric == metric and estimate.arm is Arm.CONTROL:
             return estimate_document(estimate)
     return None
 
@@ -62,8 +64,21 @@ def _attribution_document(attribution: Attribution) -> Document:
         "shortfall": attribution.shortfall,
         "intervals": intervals_document(attribution.intervals),
         "losses": [_loss_document(loss) for loss in attribution.losses],
-        "remainder": _share_document(attribution.remainder),
+        "undefined": [{"stage": one.stage, "reason": one.reason} for one in attribution.undefined],
+        "remainder": {"stage": attribution.rest, **_share_document(attribution.remainder)},
+        "largest": None if attribution.largest is None else _largest_document(attribution.largest),
         "noise": None if attribution.noise is None else difference_document(attribution.noise),
+        "correction": None if attribution.correction is None else difference_document(attribution.correction),
+    }
+
+
+def _largest_document(largest: Largest) -> Document:
+    return {
+        "stage": largest.stage,
+        "next": largest.next,
+        "lead": largest.lead,
+        "intervals": intervals_document(largest.intervals),
+        "shown": largest.is_shown,
     }
 
 
@@ -81,6 +96,7 @@ def _loss_document(loss: Loss) -> Document:
 def _share_document(part: Share) -> Document:
     return {
         "amount": part.amount,
+        "amount_intervals": intervals_document(part.amount_intervals),
         "share": part.share,
         "reason": part.reason,
         "intervals": intervals_document(part.intervals),

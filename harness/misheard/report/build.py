@@ -18,14 +18,17 @@ from misheard.report.values import (
     estimate_document,
     statistics_document,
 )
-from misheard.stats.attribution import Attributor
+from misheard.stats.attribution import CORRECTION, Attributor
 from misheard.stats.compare import compare_arms
 from misheard.stats.estimates import Estimator, family_arms
 from misheard.stats.resampling import RESAMPLES, SEED
 from misheard.stats.slices import Slice, slice_items
 
 FORMAT = "misheard-report"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+
+LOST_TO_RECOGNITION = (Arm.TRANSCRIPT, Arm.AUDIO)
+"""The arm with the human transcript, and the one without."""
 
 _ITEM_RATES, _ITEMS_WITH_RATE = "item_rates", "items_with_rate"
 
@@ -41,6 +44,7 @@ def build_report(
     run: Document | None = None,
     axes: Mapping[str, Sequence[str]],
     primary_metrics: Mapping[str, str],
+    judge: Document | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Document:
@@ -59,6 +63,7 @@ def build_report(
         run: which run it was, passed through, where the caller says so.
         axes: the declared values of each condition axis; each gets a cell, with items or without.
         primary_metrics: the metric that decides, per language.
+        judge: what the judge is and whether its numbers are trusted, passed through, where one was asked.
         resamples: of the bootstrap.
         seed: of the bootstrap.
     """
@@ -84,6 +89,7 @@ def build_report(
             Attributor(table, families, resamples, seed), estimator, _everything(table), slices
         ),
         "distributions": _distributions(table, families, slices),
+        "judge": judge,
         "failures": failures_document(table),
         "timings": timings,
     }
@@ -120,19 +126,21 @@ def _propagation_document(
 ) -> Document:
     """Return, per arm, the metrics that compare it with the transcript arm, item by item.
 
-    `control` is the noise floor of `audio`. `lost_to_recognition` are the differences of all other metrics,
-    audio minus transcript, over the items that both arms have.
+    `control` is the noise floor of `audio`, and `uncorrected` what it would be without the corrector.
+    `lost_to_recognition` are the differences of all other metrics, audio minus transcript, over the items
+    that both arms have; `correction` are those of audio minus uncorrected, what the corrector wins or harms.
     """
     relative = {family.name for family in families if family.relative_to is not None}
-    document: Document = {str(Arm.AUDIO): {}, str(Arm.CONTROL): {}}
+    document: Document = {str(Arm.AUDIO): {}, str(Arm.UNCORRECTED): {}, str(Arm.CONTROL): {}}
     for estimate in estimator.estimate(_everything(table)):
         if estimate.family in relative:
             name = _published_name(estimate.metric, estimate.arm)
             document[str(estimate.arm)][name] = estimate_document(estimate)
-    document["lost_to_recognition"] = {
-        difference.metric: difference_document(difference)
-        for difference in compare_arms(table, families, resamples=resamples, seed=seed)
-    }
+    for name, contrast in (("lost_to_recognition", LOST_TO_RECOGNITION), ("correction", CORRECTION)):
+        document[name] = {
+            difference.metric: difference_document(difference)
+            for difference in compare_arms(table, families, *contrast, resamples=resamples, seed=seed)
+        }
     return document
 
 

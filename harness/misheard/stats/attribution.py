@@ -1,23 +1,25 @@
 """Attribution: what each stage loses, and which share of all that is lost it has.
 
 A chain of arms leads from nothing golden (`audio`) to the most golden arm that was run. What a stage loses is
-what its golden value wins back: loss(recognition) = score(transcript) - score(audio). The whole is the
-shortfall of the audio arm, ideal - score(audio). It is the sum of the losses and of a remainder, ideal -
-score(most golden arm): what is wrong although every stage before the last had its golden value.
+what its golden value wins back: loss(recognition) = score(transcript) - score(audio), loss(planning) =
+score(plan) - score(transcript). The whole is the shortfall of the audio arm, best - score(audio). It is the
+sum of the losses and of a remainder, best - score(most golden arm): what is wrong although every stage before
+had its golden value. A part is negative where the golden value makes things worse.
+
+What the corrector wins or harms is a contrast of its own, audio against uncorrected, no link of the chain.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate, divide
+from misheard.metrics.base import Arm, BoolArray, Family, FloatArray, Rate, divide
 from misheard.metrics.table import CountTable
+from misheard.stats.chains import AFTER, Chain, find_chains
 from misheard.stats.compare import arm_pairs
 from misheard.stats.differences import Difference, compare_pairs
-from misheard.stats.estimates import family_arms
+from misheard.stats.losses import Attribution, Largest, Loss, Share
 from misheard.stats.resampling import (
     RESAMPLES,
     SEED,
@@ -28,97 +30,16 @@ from misheard.stats.resampling import (
     estimate_intervals,
 )
 from misheard.stats.rounding import ROUNDING
-from misheard.stats.slices import unit_numbers
+from misheard.stats.slices import MIN_ITEMS, unit_numbers
 from misheard.stats.verdict import MIN_UNITS
-
-STEPS: tuple[tuple[str, Arm, Arm], ...] = (("recognition", Arm.TRANSCRIPT, Arm.AUDIO),)
-"""The chain, from the audio arm on: the stage, the arm with its golden value, the arm without."""
 
 NOISE = (Arm.TRANSCRIPT, Arm.CONTROL)
 """The arm and its second execution, whose difference is noise."""
 
-_CONTRASTS = (*((golden, arm) for _, golden, arm in STEPS), NOISE)
+CORRECTION = (Arm.UNCORRECTED, Arm.AUDIO)
+"""The arm without the corrector, and the same with it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of the shortfall, as an amount and as a share.
-
-    Attributes:
-        amount: in the metric's unit, positive where something is lost; None where undefined.
-        share: amount / shortfall; None where there is none. `reason` says why: `no_pairs`, `undefined`,
-            `nothing_lost` (the shortfall is not positive) or `whole_not_shown` (its interval includes zero,
-            or there is none).
-        intervals: of the share, from the same draws as those of all parts; None where there is none.
-    """
-
-    amount: float | None
-    share: float | None
-    reason: str | None
-    intervals: Intervals | None
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """What one stage loses in one metric.
-
-    Attributes:
-        stage: whose golden value is won back.
-        golden, arm: the arm with the golden value, and the one without.
-        difference: rate(arm) - rate(golden), with its verdict.
-        part: of the shortfall, over the items that every arm of the chain counts.
-        within_noise: whether the difference is smaller than what the control arm's own difference may be
-            (the farther end of its interval, or its value where there is none); None without a control arm.
-    """
-
-    stage: str
-    golden: Arm
-    arm: Arm
-    difference: Difference
-    part: Share
-    within_noise: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """Where one metric is lost.
-
-    Attributes:
-        family, metric, better: which rate it is.
-        n, units: items that every arm of the chain counts, and resampling units among them.
-        shortfall: ideal - rate(audio), positive where something is lost; None where undefined.
-        intervals: of the shortfall; None without items.
-        losses: per stage, from the recognition on.
-        remainder: what is lost with the golden value of every stage.
-        noise: rate(control) - rate(transcript); None without a control arm.
-    """
-
-    family: str
-    metric: str
-    better: Literal["lower", "higher"]
-    n: int
-    units: int
-    shortfall: float | None
-    intervals: Intervals | None
-    losses: tuple[Loss, ...]
-    remainder: Share
-    noise: Difference | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """The counts of one family in every arm of the chain, side by side: float64[n, arms * K]."""
-
-    family: Family
-    steps: tuple[tuple[str, Arm, Arm], ...]
-    values: FloatArray
-    present: BoolArray
-
-    def rate(self, rate: Rate, arm: Arm, sums: FloatArray) -> FloatArray:
-        """Return a rate in one arm, from sums over the chain: [..., arms * K] -> [...]."""
-        place = _arms(self.steps).index(arm)
-        columns = len(self.family.columns)
-        return rate.compute(sums[..., place * columns : (place + 1) * columns])
+_Contrast = tuple[Arm, Arm]
 
 
 class Attributor:
@@ -127,17 +48,19 @@ class Attributor:
     def __init__(
         self, table: CountTable, families: Sequence[Family], resamples: int = RESAMPLES, seed: int = SEED
     ) -> None:
+        self._chains = find_chains(table, families)
+        steps = [(step.golden, step.arm) for chain in self._chains for step in chain.steps]
+        self._contrasts = tuple(dict.fromkeys((*steps, NOISE, CORRECTION)))
         self._pairs = [
-            (contrast, pair) for contrast in _CONTRASTS for pair in arm_pairs(table, families, *contrast)
+            (contrast, pair) for contrast in self._contrasts for pair in arm_pairs(table, families, *contrast)
         ]
-        self._chains = _chains(table, families)
         self._units = unit_numbers(table.items)
         self._resamples = resamples
         self._seed = seed
         self._known: dict[bytes, tuple[Attribution, ...]] = {}
 
     def attribute(self, rows: BoolArray) -> tuple[Attribution, ...]:
-        """Return the attribution of every metric that has a better direction and all arms of the chain.
+        """Return the attribution of every metric that has a best score and a chain of arms.
 
         Args:
             rows: bool[n], the items of the slice.
@@ -158,93 +81,134 @@ class Attributor:
         )
         differences = self._differences(rows)
         return [
-            _attribution(chain, rate, int(present[number].sum()), samples.get(number), differences)
+            _attribution(_Parts(chain, rate, samples.get(number)), int(present[number].sum()), differences)
             for number, chain in enumerate(self._chains)
             for rate in chain.family.rates
             if rate.better is not None
         ]
 
-    def _differences(self, rows: BoolArray) -> dict[tuple[Arm, Arm], dict[str, Difference]]:
+    def _differences(self, rows: BoolArray) -> dict[_Contrast, dict[str, Difference]]:
         """Return the differences of every pair of arms, per metric, all from the same draws."""
         pairs = [pair for _, pair in self._pairs]
         found = iter(compare_pairs(pairs, self._units, rows, self._resamples, self._seed))
-        differences: dict[tuple[Arm, Arm], dict[str, Difference]] = {contrast: {} for contrast in _CONTRASTS}
+        differences: dict[_Contrast, dict[str, Difference]] = {contrast: {} for contrast in self._contrasts}
         for contrast, pair in self._pairs:
             for rate in pair.family.rates:
                 differences[contrast][rate.name] = next(found)
         return differences
 
 
-def _arms(steps: Sequence[tuple[str, Arm, Arm]]) -> list[Arm]:
-    return [steps[0][2], *(golden for _, golden, _ in steps)]
+class _Parts:
+    """The shortfall of one rate over one sample of a chain, and how it divides."""
 
+    def __init__(self, chain: Chain, rate: Rate, sample: Sample | None) -> None:
+        self.chain, self.rate, self.sample = chain, rate, sample
+        self.rest = AFTER[chain.arms[-1]]
+        self.whole = math.nan if sample is None else float(self.shortfall(sample.sums))
+        self.intervals = None if sample is None else estimate_intervals(sample, self.shortfall)
+        self._why = _why_no_share(self.whole, sample, self.intervals)
 
-def _chains(table: CountTable, families: Sequence[Family]) -> list[_Chain]:
-    counts = {(family.name, arm): counts for family, arm, counts in family_arms(table, families)}
-    chains = []
-    for family in families:
-        steps = tuple(
-            step for step in STEPS if {(family.name, step[1]), (family.name, step[2])} <= counts.keys()
+    def shortfall(self, sums: FloatArray) -> FloatArray:
+        return self._missing(self.chain.arms[0], sums)
+
+    def amounts(self) -> dict[str, Statistic]:
+        """Return what each stage loses, and what is lost after all of them, as statistics of sums."""
+        lost = {step.stage: self._lost(step.golden, step.arm) for step in self.chain.steps}
+        return {**lost, self.rest: lambda sums: self._missing(self.chain.arms[-1], sums)}
+
+    def share(self, amount: Statistic) -> Share:
+        """Return a part of the shortfall."""
+        if self.sample is None:
+            return Share(None, None, None, self._why, None)
+        value = float(amount(self.sample.sums))
+        lost, spread = _finite(value), estimate_intervals(self.sample, amount)
+        if self._why is not None:
+            return Share(lost, spread, None, self._why, None)
+
+        def share(sums: FloatArray) -> FloatArray:
+            whole = self.shortfall(sums)
+            return divide(amount(sums), np.where(whole > ROUNDING, whole, 0.0))
+
+        found = float(share(self.sample.sums))
+        return Share(lost, spread, found, None, estimate_intervals(self.sample, share))
+
+    def largest(self, n: int) -> Largest | None:
+        """Return the largest part, over n items."""
+        amounts = self.amounts()
+        if self.sample is None or not math.isfinite(self.whole):
+            return None
+        sums = self.sample.sums
+        values = {stage: float(amount(sums)) for stage, amount in amounts.items()}
+        if not all(map(math.isfinite, values.values())):
+            return None
+        first, second, *_ = sorted(values, key=lambda stage: -values[stage])
+        leads = {
+            stage: estimate_intervals(self.sample, _minus(amounts[first], amounts[stage]))
+            for stage in values
+            if stage != first
+        }
+        is_large = n >= MIN_ITEMS and self._why is None
+        return Largest(
+            stage=first,
+            next=second,
+            lead=values[first] - values[second],
+            intervals=leads[second],
+            is_shown=is_large and all(map(_is_positive, leads.values())),
         )
-        if family.relative_to is None and steps:
-            parts: list[Counts] = [counts[family.name, arm] for arm in _arms(steps)]
-            values = np.concatenate([part.values for part in parts], axis=1)
-            present = np.logical_and.reduce([part.present for part in parts])
-            chains.append(_Chain(family, steps, values, present))
-    return chains
+
+    def _missing(self, arm: Arm, sums: FloatArray) -> FloatArray:
+        """Return how far an arm is from the best value, positive where something is missing."""
+        value = self.chain.rate(self.rate, arm, sums)
+        best = (0.0 if self.rate.better == "lower" else 1.0) if self.rate.best is None else self.rate.best
+        return value - best if self.rate.better == "lower" else best - value
+
+    def _lost(self, golden: Arm, arm: Arm) -> Statistic:
+        return lambda sums: self._missing(arm, sums) - self._missing(golden, sums)
 
 
-def _attribution(
-    chain: _Chain,
-    rate: Rate,
-    n: int,
-    sample: Sample | None,
-    differences: dict[tuple[Arm, Arm], dict[str, Difference]],
-) -> Attribution:
-    better = rate.better or "higher"
-    arms = _arms(chain.steps)
+def _minus(first: Statistic, second: Statistic) -> Statistic:
+    return lambda sums: first(sums) - second(sums)
 
-    def score(arm: Arm, sums: FloatArray) -> FloatArray:
-        # every rate with a better direction is best at 1 or at 0
-        value = chain.rate(rate, arm, sums)
-        return value if better == "higher" else 1.0 - value
 
-    def shortfall(sums: FloatArray) -> FloatArray:
-        return 1.0 - score(arms[0], sums)
+def _is_positive(intervals: Intervals) -> bool:
+    deciding = intervals.deciding
+    return deciding is not None and deciding.low > ROUNDING
 
-    def lost(golden: Arm, arm: Arm) -> Statistic:
-        return lambda sums: score(golden, sums) - score(arm, sums)
 
-    whole = math.nan if sample is None else float(shortfall(sample.sums))
-    intervals = None if sample is None else estimate_intervals(sample, shortfall)
-    reason = _why_no_share(whole, sample, intervals)
-    noise = differences[NOISE].get(rate.name)
-
-    def part(amount: Statistic) -> Share:
-        return _share(sample, amount, shortfall, reason)
-
+def _attribution(parts: _Parts, n: int, differences: dict[_Contrast, dict[str, Difference]]) -> Attribution:
+    chain, name = parts.chain, parts.rate.name
+    amounts = parts.amounts()
+    noise = differences[NOISE].get(name)
     return Attribution(
         family=chain.family.name,
-        metric=rate.name,
-        better=better,
+        metric=name,
+        better=parts.rate.better or "higher",
         n=n,
-        units=0 if sample is None else sample.units,
-        shortfall=whole if math.isfinite(whole) else None,
-        intervals=intervals,
+        units=0 if parts.sample is None else parts.sample.units,
+        shortfall=_finite(parts.whole),
+        intervals=parts.intervals,
         losses=tuple(
             Loss(
-                stage=stage,
-                golden=golden,
-                arm=arm,
-                difference=differences[golden, arm][rate.name],
-                part=part(lost(golden, arm)),
-                within_noise=_is_within(noise, differences[golden, arm][rate.name]),
+                stage=step.stage,
+                golden=step.golden,
+                arm=step.arm,
+                difference=differences[step.golden, step.arm][name],
+                part=parts.share(amounts[step.stage]),
+                within_noise=_is_within(noise, differences[step.golden, step.arm][name]),
             )
-            for stage, golden, arm in chain.steps
+            for step in chain.steps
         ),
-        remainder=part(lambda sums: 1.0 - score(arms[-1], sums)),
+        undefined=chain.undefined,
+        rest=parts.rest,
+        remainder=parts.share(amounts[parts.rest]),
+        largest=parts.largest(n),
         noise=noise,
+        correction=differences[CORRECTION].get(name),
     )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _why_no_share(whole: float, sample: Sample | None, intervals: Intervals | None) -> str | None:
@@ -258,21 +222,6 @@ def _why_no_share(whole: float, sample: Sample | None, intervals: Intervals | No
     if sample.units < MIN_UNITS or deciding is None or deciding.low <= ROUNDING:
         return "whole_not_shown"
     return None
-
-
-def _share(sample: Sample | None, amount: Statistic, shortfall: Statistic, reason: str | None) -> Share:
-    if sample is None:
-        return Share(None, None, reason, None)
-    value = float(amount(sample.sums))
-    lost = value if math.isfinite(value) else None
-    if reason is not None:
-        return Share(lost, None, reason, None)
-
-    def share(sums: FloatArray) -> FloatArray:
-        whole = shortfall(sums)
-        return divide(amount(sums), np.where(whole > ROUNDING, whole, 0.0))
-
-    return Share(lost, float(share(sample.sums)), None, estimate_intervals(sample, share))
 
 
 def _is_within(noise: Difference | None, difference: Difference) -> bool | None:
