@@ -18,17 +18,19 @@ from misheard.metrics.base import Family
 from misheard.metrics.bursts import Bursts
 from misheard.metrics.compounds import Compounds
 from misheard.metrics.content import NO_SYSTEM, SuiteContent, SystemContent
+from misheard.metrics.correction_effect import CorrectedRates, CorrectionEffect, TokenChange
 from misheard.metrics.error_categories import ErrorCategories
 from misheard.metrics.error_rates import cer, wer
 from misheard.metrics.information import Information
 from misheard.metrics.judge import judge_families
 from misheard.metrics.mixed_error_rate import mer, one_script
+from misheard.metrics.n_best import NBest
 from misheard.metrics.non_speech import NonSpeech
 from misheard.metrics.propagation import Propagation
 from misheard.metrics.quality import AnswerQuality, Scorer
 from misheard.metrics.response import Response
 from misheard.metrics.script_mismatch import ScriptMismatch
-from misheard.metrics.transcripts import Transcripts
+from misheard.metrics.transcripts import Split, Transcripts
 from misheard.text.numerals import TEXT2NUM_VERSION
 from misheard.text.profiles import profile_named
 from misheard.text.scripts import regex_version
@@ -73,6 +75,8 @@ def families(
         wer(settings.profile),
         cer(settings.profile),
         *_mixed_families(settings.profile, content),
+        *_correction_families(settings.profile, content, system),
+        *_list_families(settings.profile, content, system),
         *_entity_families(content, in_words),
         points_of_interest.numbers(in_words),
         *((ScriptMismatch(),) if content.scripts else ()),
@@ -97,6 +101,28 @@ def _mixed_families(profile: str, content: SuiteContent) -> tuple[Family, ...]:
         *(one_script(profile, script, content.char_scripts) for script in content.scored_alone),
         *(points_of_interest.script_words(script, in_mixed) for script in content.scored_by_word),
     )
+
+
+def _correction_families(profile: str, content: SuiteContent, system: SystemContent) -> tuple[Family, ...]:
+    if not system.corrects:
+        return ()
+    split = _tokens(content)
+    return (
+        CorrectedRates(wer(profile)),
+        CorrectedRates(cer(profile)),
+        *((CorrectedRates(mer(profile, content.char_scripts)),) if content.mixed else ()),
+        CorrectionEffect(profile, split),
+        *(TokenChange(script, profile, split) for script in content.scored_by_word),
+    )
+
+
+def _list_families(profile: str, content: SuiteContent, system: SystemContent) -> tuple[Family, ...]:
+    return (NBest(profile, _tokens(content)),) if system.n_best else ()
+
+
+def _tokens(content: SuiteContent) -> Split:
+    """Return what makes the tokens of a transcript: mixed ones where the suite scores those."""
+    return mixed_tokeniser(content.char_scripts).split if content.mixed else words
 
 
 def _entity_families(content: SuiteContent, in_words: Transcripts) -> tuple[Family, ...]:
