@@ -1,45 +1,26 @@
 """A transformers model in this process, for machines without a server: greedy, in left-padded batches."""
 
-import contextlib
 import gc
 import importlib.util
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.answers import grade_text
-from misheard.language_models.greedy import decode_greedily
-from misheard.language_models.model_content import (
-    CONTENT_PATTERNS,
-    ModelContent,
-    check_model,
-    check_pinned,
-    is_folder,
-    read_content,
-)
+from misheard.language_models.constrained import JsonGrammar
+from misheard.language_models.embedded_loading import LoadedModel, load_model, quiet
+from misheard.language_models.greedy import Generated, decode_greedily
+from misheard.language_models.model_content import check_model, check_pinned, is_folder
 from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
 from misheard.language_models.settings import EmbeddedSettings
-from misheard.models import download_snapshot
 
 _GREEDY = Sampling(max_tokens=1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    model: Any
-    tokenizer: Any
-    content: ModelContent
-    end_tokens: frozenset[int]
-    pad_token: int
-    max_context: int
-    versions: dict[str, str]
 
 
 class EmbeddedModel:
@@ -53,7 +34,8 @@ class EmbeddedModel:
     def __init__(self, settings: EmbeddedSettings, *, cpu: bool = False) -> None:
         self._settings = settings
         self._cpu = cpu
-        self._loaded: _Loaded | None = None
+        self._loaded: LoadedModel | None = None
+        self._grammars: dict[str, JsonGrammar] = {}
 
     @property
     def batch_size(self) -> int | None:
@@ -75,24 +57,21 @@ class EmbeddedModel:
             # Threads that spin while they wait are several times slower where cores are shared.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         try:
-            import torch
+            import torch  # noqa: F401
             import transformers
         except ImportError as error:
             raise BackendError(
                 f"language_model: embedded needs torch and transformers; {INSTALL_ADVICE}"
             ) from error
-        if self._settings.threads is not None:
-            torch.set_num_threads(self._settings.threads)
-        device = self._device(torch)
-        with _quiet(transformers):
-            self._loaded = self._load(_folder(self._settings), device, torch, transformers)
+        with quiet(transformers):
+            self._loaded = load_model(self._settings, cpu=self._cpu)
             self._check_decoding()
 
     def warm_up(self, sampling: Sampling) -> None:
         """Decode two tokens, so that the first batch is not the one that pays for set-up."""
         self._require_greedy(sampling)
         prompts = [self._prompt(self._started(), ChatRequest("warm-up", (Message("user", "Hello"),)))]
-        self._generate(prompts, min(2, sampling.max_tokens))
+        self._generate(prompts, replace(sampling, max_tokens=min(2, sampling.max_tokens)))
 
     def fingerprint(self) -> dict[str, Any]:
         loaded = self._started()
@@ -126,7 +105,7 @@ class EmbeddedModel:
             except ItemFailedError as failed:
                 yield Completion(request.key, None, failed.kind, failed.detail)
         if prompts:
-            yield from self._batch(prompts, sampling.max_tokens, started)
+            yield from self._batch(prompts, sampling, started)
 
     def close(self) -> None:
         """Let go of the model and its memory."""
@@ -134,16 +113,19 @@ class EmbeddedModel:
             return
         on_cuda = self._loaded.model.device.type == "cuda"
         self._loaded = None
+        self._grammars.clear()
         gc.collect()
         if on_cuda:
             import torch
 
             torch.cuda.empty_cache()
 
-    def _batch(self, prompts: dict[str, list[int]], max_tokens: int, started: float) -> Iterator[Completion]:
+    def _batch(
+        self, prompts: dict[str, list[int]], sampling: Sampling, started: float
+    ) -> Iterator[Completion]:
         loaded = self._started()
         try:
-            generated = self._generate(list(prompts.values()), max_tokens)
+            generated = self._generate(list(prompts.values()), sampling)
         except _out_of_memory():
             detail = f"out of memory with {len(prompts)} requests at once; lower language_model.batch_size"
             for key in prompts:
@@ -151,11 +133,11 @@ class EmbeddedModel:
             return
         texts = [loaded.tokenizer.decode(row, skip_special_tokens=True) for row in generated.tokens]
         seconds = (time.perf_counter() - started) / len(prompts)
-        for (key, prompt), text, tokens, ended in zip(
-            prompts.items(), texts, generated.tokens, generated.ended, strict=True
+        for (key, prompt), text, decoded, ended in zip(
+            prompts.items(), texts, generated.decoded, generated.ended, strict=True
         ):
             finish_reason = "stop" if ended else "length"
-            answer = grade_text(text, finish_reason)
+            answer = grade_text(text, finish_reason, as_json=sampling.json_schema is not None)
             yield Completion(
                 key,
                 answer.text,
@@ -163,20 +145,29 @@ class EmbeddedModel:
                 answer.detail,
                 finish_reason=finish_reason,
                 prompt_tokens=len(prompt),
-                completion_tokens=len(tokens) + ended,
+                completion_tokens=decoded,
                 seconds=seconds,
                 first_token_seconds=generated.first_token_seconds,
             )
 
-    def _generate(self, prompts: list[list[int]], max_tokens: int) -> Any:
+    def _generate(self, prompts: list[list[int]], sampling: Sampling) -> Generated:
         loaded = self._started()
+        grammar = None if sampling.json_schema is None else self._grammar(sampling.json_schema)
         return decode_greedily(
             loaded.model,
             prompts,
-            max_tokens=max_tokens,
+            max_tokens=sampling.max_tokens,
             end_tokens=loaded.end_tokens,
             pad_token=loaded.pad_token,
+            constraints=None if grammar is None else grammar.constrain(len(prompts)),
         )
+
+    def _grammar(self, schema: str) -> JsonGrammar:
+        """Return the schema's grammar, compiled once. Raises BackendError where that cannot be done."""
+        if schema not in self._grammars:
+            loaded = self._started()
+            self._grammars[schema] = JsonGrammar(loaded.tokenizer, loaded.end_tokens, schema)
+        return self._grammars[schema]
 
     def _check_decoding(self) -> None:
         """Decode one token. Raises BackendError for a model that cannot be asked or decoded here."""
@@ -186,7 +177,7 @@ class EmbeddedModel:
             self.close()
             raise BackendError(f"language_model.model: {self._settings.model}: {error.detail}") from error
         try:
-            self._generate([[min(self._started().end_tokens)]], 1)
+            self._generate([[min(self._started().end_tokens)]], _GREEDY)
         except Exception as error:
             self.close()
             raise BackendError(
@@ -194,7 +185,7 @@ class EmbeddedModel:
                 f"({type(error).__name__}); serve it with vllm instead"
             ) from error
 
-    def _prompt(self, loaded: _Loaded, request: ChatRequest) -> list[int]:
+    def _prompt(self, loaded: LoadedModel, request: ChatRequest) -> list[int]:
         """Return the prompt's token ids. Raises ItemFailedError where the template refuses the messages."""
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
         try:
@@ -204,79 +195,26 @@ class EmbeddedModel:
             detail = f"the chat template refused the messages ({type(error).__name__})"
             raise ItemFailedError(FailureKind.LLM_ERROR, detail) from None
 
-    def _load(self, folder: Path, device: str, torch: Any, transformers: Any) -> _Loaded:
-        content = read_content(folder)
-        options = {"local_files_only": True, "trust_remote_code": False}
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                folder, dtype=self._dtype(device, torch), use_safetensors=True, **options
-            )
-            model.to(device).eval()
-        except Exception as error:
-            raise BackendError(
-                f"language_model.model: {folder} cannot be loaded: {type(error).__name__}: {str(error)[:500]}"
-            ) from error
-        if not tokenizer.chat_template:
-            raise BackendError(
-                f"language_model.model: {folder} has no chat template; choose an instruct model"
-            )
-        end_tokens = _end_tokens(model, tokenizer)
-        return _Loaded(
-            model=model,
-            tokenizer=tokenizer,
-            content=content,
-            end_tokens=end_tokens,
-            pad_token=min(end_tokens) if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
-            max_context=self._context(model),
-            versions={"transformers": transformers.__version__, "torch": torch.__version__},
-        )
-
-    def _context(self, model: Any) -> int:
-        own: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        wanted = self._settings.max_context
-        limit = own if wanted is None else wanted
-        if limit is None:
-            raise BackendError("language_model.max_context: the model names no limit; set one")
-        if own is not None and limit > own:
-            raise BackendError(f"language_model.max_context: {limit} is more than the model's {own}")
-        return limit
-
-    def _device(self, torch: Any) -> str:
-        if self._cpu or self._settings.device == "cpu":
-            return "cpu"
-        if torch.cuda.is_available():
-            return "cuda"
-        if self._settings.device == "cuda":
-            raise BackendError("language_model.device: no CUDA device is available; use auto, cpu or --cpu")
-        return "cpu"
-
-    def _dtype(self, device: str, torch: Any) -> Any:
-        if self._settings.dtype != "auto":
-            return getattr(torch, self._settings.dtype)
-        return torch.float32 if device == "cpu" else "auto"
-
     def _require_greedy(self, sampling: Sampling) -> None:
         asked, greedy = sampling.as_dict(), _GREEDY.as_dict()
-        free = {"max_tokens", "seed", "top_k", "top_p", "min_p"}  # of no effect at temperature 0
+        free = {
+            "max_tokens",
+            "json_schema",
+            "seed",
+            "top_k",
+            "top_p",
+            "min_p",
+        }  # the last four of no effect here
         if other := sorted(name for name in asked if name not in free and asked[name] != greedy[name]):
             raise BackendError(
                 f"language_model: embedded decodes greedily and cannot follow {', '.join(other)}; "
                 "use the defaults, or a server"
             )
 
-    def _started(self) -> _Loaded:
+    def _started(self) -> LoadedModel:
         if self._loaded is None:
             raise RuntimeError("start() comes first, and nothing after close()")
         return self._loaded
-
-
-def _folder(settings: EmbeddedSettings) -> Path:
-    """Return where the model lies, fetching a hub id at its pinned revision. Raises BackendError."""
-    if is_folder(settings.model):
-        return Path(settings.model)
-    patterns = list(CONTENT_PATTERNS)
-    return Path(download_snapshot("language_model.model", settings.model, settings.revision or "", patterns))
 
 
 def _check_length(prompt: int, max_tokens: int, context: int) -> None:
@@ -285,36 +223,8 @@ def _check_length(prompt: int, max_tokens: int, context: int) -> None:
         raise ItemFailedError(FailureKind.PROMPT_TOO_LONG, detail)
 
 
-def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
-    """Return every token that ends an answer. Raises BackendError where the model names none."""
-    found: set[int] = set()
-    for source in (model.generation_config, model.config.get_text_config(), tokenizer):
-        value = getattr(source, "eos_token_id", None)
-        found.update(value if isinstance(value, list | tuple) else [] if value is None else [value])
-    if not found:
-        raise BackendError("language_model.model: the model names no end-of-sequence token")
-    return frozenset(found)
-
-
 def _out_of_memory() -> type[Exception]:
     import torch
 
     error: type[Exception] = torch.OutOfMemoryError
     return error
-
-
-@contextlib.contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Keep progress bars and advice of the library off the terminal while a model is loaded."""
-    logging = transformers.utils.logging
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()

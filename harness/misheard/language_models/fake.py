@@ -4,7 +4,8 @@
     requests = [ChatRequest("q1", (Message("user", "What is the capital of France?"),))]
     completions = list(FakeModel(settings).complete(requests, Sampling(max_tokens=8)))
 
-Answers depend on the last user message alone, and pass through the same post-processing as a real model's.
+Answers depend on the last user message alone, and pass through the same post-processing as a real model's. A
+JSON schema holds none of them: a server that ignores it answers like that.
 """
 
 import time
@@ -53,18 +54,19 @@ class FakeModel:
         for request in requests:
             if self._settings.delay_seconds:
                 time.sleep(self._settings.delay_seconds)
-            yield self._answer(request)
+            yield self._answer(request, as_json=sampling.json_schema is not None)
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
 
-    def _answer(self, request: ChatRequest) -> Completion:
+    def _answer(self, request: ChatRequest, *, as_json: bool) -> Completion:
         question = next((m.content for m in reversed(request.messages) if m.role == "user"), "")
         seconds = self._settings.delay_seconds
         if kind := self._settings.failures.get(question):
             return Completion(request.key, None, FailureKind(kind), "scripted failure", seconds=seconds)
         default = question if self._settings.default is None else self._settings.default
-        answer = grade_text(self._settings.answers.get(question, default), "stop")
+        raw = self._settings.answers.get(question, default)
+        answer = grade_text(raw, "stop", as_json=as_json)
         return Completion(
             request.key, answer.text, answer.failure, answer.detail, finish_reason="stop", seconds=seconds
         )

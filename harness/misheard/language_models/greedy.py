@@ -5,13 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from misheard.language_models.constrained import RowConstraints
+
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """New tokens per row, without the token that ended it; `ended` is False at the limit of tokens."""
+    """New tokens per row, without an end token; `ended` is False at the limit of tokens.
+
+    `decoded` counts tokens per row, the end token included.
+    """
 
     tokens: tuple[tuple[int, ...], ...]
     ended: tuple[bool, ...]
+    decoded: tuple[int, ...]
     first_token_seconds: float
 
 
@@ -22,11 +28,13 @@ def decode_greedily(
     max_tokens: int,
     end_tokens: frozenset[int],
     pad_token: int,
+    constraints: RowConstraints | None = None,
 ) -> Generated:
     """Return the most likely next tokens for each prompt (token ids, none empty).
 
-    Nothing but the arguments decides: no generation config is read, no logit is changed. A finished row
-    leaves the batch, which on a CPU saves about a quarter of the time for answers of mixed length.
+    Nothing but the arguments decides: no generation config is read, and no logit is changed but those that
+    `constraints`, one per prompt, rule out. A finished row leaves the batch, which on a CPU saves about a
+    quarter of the time for answers of mixed length.
     """
     import torch
     from transformers import DynamicCache
@@ -37,6 +45,7 @@ def decode_greedily(
     cache = DynamicCache(config=model.config)
     tokens: list[list[int]] = [[] for _ in prompts]
     ended = [False] * len(prompts)
+    decoded = [0] * len(prompts)
     rows = list(range(len(prompts)))
     first_token_seconds = 0.0
     with torch.inference_mode():
@@ -49,8 +58,13 @@ def decode_greedily(
                 use_cache=True,
                 logits_to_keep=1,
             )
-            chosen = output.logits[:, -1].argmax(dim=-1)
-            keep = _take(chosen.tolist(), rows, tokens, ended, end_tokens)
+            logits = output.logits[:, -1]
+            if constraints is not None:
+                logits = constraints.masked(logits, rows)
+            chosen = logits.argmax(dim=-1)
+            for row in rows:
+                decoded[row] = step + 1
+            keep = _take(chosen.tolist(), rows, tokens, ended, end_tokens, constraints)
             if step == 0:
                 first_token_seconds = time.perf_counter() - started
             if not keep:
@@ -63,7 +77,7 @@ def decode_greedily(
             inputs = chosen[:, None]
             mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
             positions = positions[:, -1:] + 1
-    return Generated(tuple(map(tuple, tokens)), tuple(ended), first_token_seconds)
+    return Generated(tuple(map(tuple, tokens)), tuple(ended), tuple(decoded), first_token_seconds)
 
 
 def _left_padded(prompts: Sequence[Sequence[int]], pad_token: int, device: Any) -> tuple[Any, Any]:
@@ -77,14 +91,22 @@ def _left_padded(prompts: Sequence[Sequence[int]], pad_token: int, device: Any) 
 
 
 def _take(
-    chosen: list[int], rows: list[int], tokens: list[list[int]], ended: list[bool], end_tokens: frozenset[int]
+    chosen: list[int],
+    rows: list[int],
+    tokens: list[list[int]],
+    ended: list[bool],
+    end_tokens: frozenset[int],
+    constraints: RowConstraints | None,
 ) -> list[int]:
     """Record one token per running row; return the places in the batch that go on."""
     keep = []
     for place, (row, token) in enumerate(zip(rows, chosen, strict=True)):
         if token in end_tokens:
             ended[row] = True
+            continue
+        tokens[row].append(token)
+        if constraints is not None and constraints.accept(row, token):
+            ended[row] = True
         else:
-            tokens[row].append(token)
             keep.append(place)
     return keep
