@@ -63,7 +63,7 @@ def test_response_by_hand():
         "exact_match_rate": pytest.approx(1 / 2),
     }
     assert [named_counts(RESPONSE, row) is not None for row in rows] == [True, True, False, False]
-    assert RESPONSE.arms == (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    assert RESPONSE.arms == (Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL)
 
 
 def test_the_exact_profile_compares_unmodified_texts():
@@ -118,7 +118,7 @@ def test_propagation_needs_both_answers_and_a_reference_answer():
     assert named_counts(PROPAGATION, answered(None, baseline="a", reference_answer="a")) is None
     assert named_counts(PROPAGATION, answered("a", baseline="a")) is None
     assert PROPAGATION.relative_to is Arm.TRANSCRIPT
-    assert PROPAGATION.arms == (Arm.AUDIO, Arm.CONTROL)
+    assert PROPAGATION.arms == (Arm.AUDIO, Arm.UNCORRECTED, Arm.CONTROL)
 
 
 def test_a_failed_answer_that_counts_agrees_with_nothing():

@@ -11,7 +11,7 @@ from misheard.metrics.base import Arm, ArmOutput, ScoredRow
 from misheard.metrics.correction import correction_counts, token_change
 from misheard.metrics.mixed_error_rate import mer, one_script, script_tokens
 from misheard.metrics.points_of_interest import point_counts, script_words
-from misheard.metrics.script_mismatch import ScriptMismatch
+from misheard.metrics.script_mismatch import of_transcripts
 from misheard.metrics.token_kinds import script_mask
 from misheard.metrics.transcripts import Transcripts, aligned_pairs
 from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS, mixed_tokeniser
@@ -84,7 +84,7 @@ def change(case: dict[str, Any]) -> dict[str, Any]:
 
 def mismatch(case: dict[str, Any]) -> dict[str, Any]:
     row = ScoredRow(speech(scripts=tuple(case["allowed"])), Arm.AUDIO, ArmOutput(case["text"]))
-    return {"mismatch": named_rates(ScriptMismatch(), [row])["script_mismatch_rate"] == 1.0}
+    return {"mismatch": named_rates(of_transcripts(), [row])["script_mismatch_rate"] == 1.0}
 
 
 METRICS = {

@@ -24,6 +24,7 @@ class SuiteContent:
             of a language.
         char_scripts: the scripts that mixed tokens count by character.
         scored_alone: the scripts that get an error rate of their own.
+        plans: whether any item has a golden plan.
     """
 
     scripts: bool = False
@@ -31,6 +32,7 @@ class SuiteContent:
     mixed: bool = False
     char_scripts: tuple[str, ...] = ()
     scored_alone: tuple[str, ...] = ()
+    plans: bool = False
 
     @property
     def scored_by_word(self) -> tuple[str, ...]:
@@ -38,8 +40,12 @@ class SuiteContent:
         return tuple(script for script in self.scored_alone if script not in self.char_scripts)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the content as JSON values, for the description of the scorer."""
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+        """Return the content as JSON values, for the description of the scorer.
+
+        `plans`, which came later, is left out where there are none, so that older fingerprints hold.
+        """
+        values = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+        return {name: v for name, v in values.items() if v or name != "plans"}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "SuiteContent":
@@ -50,6 +56,7 @@ class SuiteContent:
             mixed=values["mixed"],
             char_scripts=tuple(values["char_scripts"]),
             scored_alone=tuple(values["scored_alone"]),
+            plans=bool(values.get("plans", False)),
         )
 
 
@@ -108,4 +115,5 @@ def suite_content(suite: Suite) -> SuiteContent:
         mixed=mixed,
         char_scripts=by_character,
         scored_alone=alone if mixed else (),
+        plans=any(item.plan is not None for item in suite.items),
     )

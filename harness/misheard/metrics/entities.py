@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from misheard.metrics.base import Arm, ArmOutput, Counts, Rate, ScoredRow, divide
-from misheard.metrics.texts import corrected_text
+from misheard.metrics.texts import CORRECTING_ARMS, corrected_text
 from misheard.scenes.scene import Scene
 from misheard.text.phrases import contains_phrase, phrase_tokens
 
@@ -74,9 +74,11 @@ def in_transcripts() -> Entities:
 
 def in_corrected_texts() -> Entities:
     """Return the family of entities that are in the corrected transcript, in the arms that correct."""
-    arms = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
     return Entities(
-        "_corrected", "in the corrected transcript", arms, lambda output: _one(corrected_text(output))
+        "_corrected",
+        "in the corrected transcript",
+        CORRECTING_ARMS,
+        lambda output: _one(corrected_text(output)),
     )
 
 

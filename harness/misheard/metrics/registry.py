@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_file
-from misheard.metrics import entities, points_of_interest
+from misheard.metrics import entities, points_of_interest, script_mismatch
 from misheard.metrics.answer_class import AnswerClass
 from misheard.metrics.base import Family
 from misheard.metrics.bursts import Bursts
@@ -29,7 +29,8 @@ from misheard.metrics.non_speech import NonSpeech
 from misheard.metrics.propagation import Propagation
 from misheard.metrics.quality import AnswerQuality, Scorer
 from misheard.metrics.response import Response
-from misheard.metrics.script_mismatch import ScriptMismatch
+from misheard.metrics.scene import SceneMatch
+from misheard.metrics.scene_propagation import ScenePropagation
 from misheard.metrics.transcripts import Split, Transcripts
 from misheard.text.numerals import TEXT2NUM_VERSION
 from misheard.text.profiles import profile_named
@@ -77,16 +78,15 @@ def families(
         *_mixed_families(settings.profile, content),
         *_correction_families(settings.profile, content, system),
         *_list_families(settings.profile, content, system),
-        *_entity_families(content, in_words),
+        *_entity_families(content, system, in_words),
         points_of_interest.numbers(in_words),
-        *((ScriptMismatch(),) if content.scripts else ()),
+        *_script_families(content, system),
         Information(in_words),
         ErrorCategories(in_words),
         Bursts(in_words),
         Compounds(in_words),
-        Response(quality),
-        AnswerClass(abstentions),
-        Propagation(quality),
+        *_answer_families(quality, abstentions, system),
+        *_scene_families(content, system),
         NonSpeech(),
         *judge_families(system.judged),
     )
@@ -125,8 +125,37 @@ def _tokens(content: SuiteContent) -> Split:
     return mixed_tokeniser(content.char_scripts).split if content.mixed else words
 
 
-def _entity_families(content: SuiteContent, in_words: Transcripts) -> tuple[Family, ...]:
-    return (entities.in_transcripts(), points_of_interest.entities(in_words)) if content.entities else ()
+def _entity_families(
+    content: SuiteContent, system: SystemContent, in_words: Transcripts
+) -> tuple[Family, ...]:
+    if not content.entities:
+        return ()
+    return (
+        entities.in_transcripts(),
+        *((entities.in_corrected_texts(),) if system.corrects else ()),
+        *((entities.in_plans(), entities.on_boards()) if system.scenes and content.plans else ()),
+        points_of_interest.entities(in_words),
+    )
+
+
+def _script_families(content: SuiteContent, system: SystemContent) -> tuple[Family, ...]:
+    if not content.scripts:
+        return ()
+    return (
+        script_mismatch.of_transcripts(),
+        *((script_mismatch.of_corrected_texts(),) if system.corrects else ()),
+    )
+
+
+def _answer_families(
+    quality: AnswerQuality, abstentions: Mapping[str, Sequence[str]], system: SystemContent
+) -> tuple[Family, ...]:
+    """Return what is counted of answers; a system that draws scenes gives none."""
+    return () if system.scenes else (Response(quality), AnswerClass(abstentions), Propagation(quality))
+
+
+def _scene_families(content: SuiteContent, system: SystemContent) -> tuple[Family, ...]:
+    return (SceneMatch(), ScenePropagation()) if system.scenes and content.plans else ()
 
 
 def scorer_description(

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from misheard.metrics.base import ArmOutput, BoolArray, ScoredRow
+from misheard.metrics.base import Arm, ArmOutput, BoolArray, ScoredRow
 from misheard.text.profiles import Profile
+
+CORRECTING_ARMS = (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+"""The arms in which a system with a corrector corrects the transcript."""
 
 
 def has_transcript(rows: Sequence[ScoredRow]) -> BoolArray:
