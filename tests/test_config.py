@@ -27,7 +27,7 @@ def test_every_config_that_ships_is_valid(path: Path) -> None:
 
 def test_the_defaults_are_the_three_arms(tmp_path: Path) -> None:
     config = load(tmp_path, MINIMAL)
-    assert config.arms == (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
+    assert config.chosen_arms == (Arm.AUDIO, Arm.TRANSCRIPT, Arm.CONTROL)
     assert config.on_failure == "exclude"
     assert config.language_model is None
 

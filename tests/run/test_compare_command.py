@@ -109,7 +109,8 @@ def test_a_journal_that_is_not_complete_is_not_counted_again(runs: tuple[Path, P
 WRONG = [
     (["--metric", "weer"], "--metric names the unknown metric 'weer' (did you mean 'wer'?)"),
     (["--metric", "wer", "--arm", "transcript"], "--metric names the unknown metric 'wer'"),
-    (["--arm", "plan"], "--arm 'plan': choose one of audio, transcript, control"),
+    (["--arm", "clean"], "--arm 'clean': choose one of audio, uncorrected, transcript, plan, control"),
+    (["--arm", "plan"], "was not run in it; it has audio, transcript, control"),
     (["--margin", "weer=0.1"], "--margin names the unknown metric 'weer'"),
     (["--margin", "wer"], "--margin 'wer': write METRIC=SIZE"),
     (["--margin", "wer=nan"], "at most 1"),

@@ -9,8 +9,10 @@ from misheard.errors import IncompleteRunError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.journal import Batch
-from misheard.run.outputs import Outputs, read_outputs, read_recognized
+from misheard.run.outputs import Asked, Outputs, StageReplies, read_outputs
 from misheard.run.plan import Plan, PlannedItem, PlannedWindow
+from misheard.run.recognized import read_recognized
+from misheard.run.replies import replies_of
 from misheard.run.timings import summarise_timings
 from misheard.suite.items import Item, ItemKind
 
@@ -99,7 +101,7 @@ def answer(item: str, arm: Arm, key: str) -> dict[str, Any]:
 def outputs(*batches: Batch) -> Outputs:
     heard = recognized(row("a", 0, "one two"), row("a", 1, "three"), row("b", 0, "hive"), row("n", 0, "you"))
     found = [one for one in heard if one is not None]
-    return read_outputs(ITEMS, PLAN, found, ARMS, batches, asks=False)
+    return read_outputs(ITEMS, PLAN, found, ARMS, StageReplies(respond=replies_of(batches)), Asked())
 
 
 def test_a_shared_completion_serves_both_arms_and_counts_its_time_once() -> None:
@@ -171,4 +173,4 @@ def test_a_question_without_an_answer_is_never_left_out_in_silence() -> None:
     heard = recognized(row("a", 0, "one two"), row("a", 1, "three"), row("b", 0, "hive"), row("n", 0, ""))
     found = [one for one in heard if one is not None]
     with pytest.raises(IncompleteRunError, match="item a"):
-        read_outputs(ITEMS, PLAN, found, ARMS, [], asks=True)
+        read_outputs(ITEMS, PLAN, found, ARMS, StageReplies(), Asked(answers=frozenset({"a", "b"})))

@@ -18,23 +18,23 @@ from misheard.stages.recognize import (
     join_windows,
     recognize_batch,
 )
-from misheard.stages.respond import Responder
+from misheard.stages.prompted import Prompted
 
 
-def responder(**changes: Any) -> Responder:
+def responder(**changes: Any) -> Prompted:
     sampling = Sampling(max_tokens=changes.pop("max_tokens", 8))
-    return Responder(load_prompt("respond-v1"), sampling, changes.pop("engine", {"model": "m"}))
+    return Prompted(load_prompt("respond-v1"), sampling, changes.pop("engine", {"model": "m"}))
 
 
 def test_equal_transcripts_have_equal_keys_and_any_change_another() -> None:
-    base = responder().request("hello").key
-    assert responder().request("hello").key == base
+    base = responder().request({"transcript": "hello"}).key
+    assert responder().request({"transcript": "hello"}).key == base
     others = [
-        responder().request("hello "),
-        responder(max_tokens=9).request("hello"),
-        responder(engine={"model": "n"}).request("hello"),
-        responder().request("hello", "control:q1"),
-        responder().request("hello", "control:q2"),
+        responder().request({"transcript": "hello "}),
+        responder(max_tokens=9).request({"transcript": "hello"}),
+        responder(engine={"model": "n"}).request({"transcript": "hello"}),
+        responder().request({"transcript": "hello"}, execution="control:q1"),
+        responder().request({"transcript": "hello"}, execution="control:q2"),
     ]
     assert len({base, *(request.key for request in others)}) == 6
 

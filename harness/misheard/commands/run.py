@@ -78,7 +78,11 @@ def run(
     if dry_run:
         from misheard.run.preview import preview
 
-        typer.echo(preview(loaded, chosen, limit, cpu=cpu, subset="holdout" if holdout else subset))
+        typer.echo(
+            preview(
+                loaded, chosen, limit, cpu=cpu, subset="holdout" if holdout else subset, base=config.parent
+            )
+        )
         return
     if resume and out is None:
         raise InputError("--resume: say which run with --out")
@@ -91,6 +95,7 @@ def run(
         resume=resume,
         fail_fast=fail_fast,
         subset="holdout" if holdout else subset,
+        base=config.parent,
     )
     with TerminalProgress() as progress:
         scored = run_system(loaded, options, progress, clock)

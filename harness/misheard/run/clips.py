@@ -10,8 +10,8 @@ from misheard.recognizers.protocol import WindowTranscript
 from misheard.report.clips import Clip, build_clips_comparison, build_clips_report
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import Batch, read_batches
-from misheard.run.outputs import Recognized, read_recognized
 from misheard.run.plan import Plan, PlannedItem, check_plan, read_plan
+from misheard.run.recognized import Recognized, read_recognized
 from misheard.stages.recognize import WindowOutcome
 from misheard.suite.items import Item
 

@@ -47,6 +47,7 @@ def compare_runs(
     """
     paths = [baseline, *others]
     first, *rest = _recounted(paths) if rescore else [read_finished_run(path) for path in paths]
+    _check_arms(selection, [first, *rest])
     for other in rest:
         check_same_items(first.table.items, other.table.items)
         check_same_scorer(first, other)
@@ -109,6 +110,16 @@ def _recount(directory: RunDirectory, overrides: Sequence[str]) -> FinishedRun:
         "primary_metrics": dict(counted.suite.primary_metrics),
     }
     return FinishedRun(directory.root, report, counted.families, counted.table)
+
+
+def _check_arms(selection: Selection, runs: Sequence[FinishedRun]) -> None:
+    """Raise InputError for an arm that a run does not have."""
+    for run in runs:
+        for arm in selection.arms:
+            if arm not in run.table.arms:
+                raise InputError(
+                    f"--arm {arm}: {run.path} was not run in it; it has {', '.join(run.table.arms)}"
+                )
 
 
 def _check_selection(selection: Selection, run: FinishedRun) -> None:

@@ -1,6 +1,6 @@
 """What the phases of one run share, and the failure policy they all follow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ FailedItem = tuple[str, Failure]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line adds to a config."""
+    """What the command line adds to a config; `base` is the folder that paths in the config start from."""
 
     out: Path
     suite: Path
@@ -31,11 +31,24 @@ class RunOptions:
     resume: bool = False
     fail_fast: bool = False
     subset: RunSubset = "open"
+    base: Path = Path()
+
+
+def questions(config: RunConfig, suite: Suite) -> list[Item]:
+    """Return the items of a suite that a system answers."""
+    if config.plan is not None or config.language_model is None:
+        return []
+    return [item for item in suite.items if item.reference_answer is not None]
+
+
+def scenes(config: RunConfig, suite: Suite) -> list[Item]:
+    """Return the items of a suite that a system plans and draws."""
+    return [] if config.plan is None else [item for item in suite.items if item.plan is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One run. `state` is `run.json` as it stands; `save` writes it."""
+    """One run. `state` is `run.json` as it stands; `save` writes it. `prompts` are by stage."""
 
     config: RunConfig
     options: RunOptions
@@ -43,7 +56,7 @@ class RunContext:
     directory: RunDirectory
     clock: Clock
     progress: Progress
-    prompt: PromptTemplate
+    prompts: Mapping[str, PromptTemplate]
     state: dict[str, Any]
 
     @property
@@ -53,8 +66,33 @@ class RunContext:
 
     @property
     def questions(self) -> list[Item]:
-        """The items that a language model is asked about."""
-        return [item for item in self.suite.items if item.reference_answer is not None]
+        """The items that are answered: none where the system makes scenes."""
+        return questions(self.config, self.suite)
+
+    @property
+    def scenes(self) -> list[Item]:
+        """The items that are planned and drawn: those with a golden plan, where the system makes scenes."""
+        return scenes(self.config, self.suite)
+
+    @property
+    def in_sessions(self) -> bool:
+        """Whether a plan is made from all that was said in its session so far."""
+        return self.config.plan is not None and self.config.plan.scope == "session"
+
+    def heard_until(self, item: Item) -> list[Item]:
+        """Return the items that an item's plan is made from, in suite order: it, or its session so far."""
+        if not self.in_sessions:
+            return [item]
+        items = self.suite.items
+        before = items[: items.index(item) + 1]
+        return [one for one in before if one.is_speech and one.resampling_unit == item.resampling_unit]
+
+    @property
+    def said(self) -> list[Item]:
+        """The items whose references enter an arm: those that are answered, or that plans are made from."""
+        needed = {one.id for item in self.scenes for one in self.heard_until(item)}
+        needed |= {item.id for item in self.questions}
+        return [item for item in self.suite.items if item.id in needed]
 
     def save(self) -> None:
         """Write `run.json`."""

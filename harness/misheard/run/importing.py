@@ -24,8 +24,8 @@ from misheard.run.imported_rows import ImportedOutput, MissingOutputs, read_impo
 from misheard.run.journal import Journal
 from misheard.run.plan import Plan, PlannedItem, PlannedWindow, make_plan, write_plan
 from misheard.run.scoring import Scored, score_run, scoring_settings
+from misheard.stages.prompted import completion_row
 from misheard.stages.recognize import WindowOutcome
-from misheard.stages.respond import completion_row
 from misheard.suite.fingerprint import item_sha256, suite_sha256
 from misheard.suite.holdout import use_opening
 from misheard.suite.items import Item, Suite

@@ -3,26 +3,29 @@
 Reads a suite, a plan and a journal and nothing else, so that scoring can be repeated without a model.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from misheard.errors import IncompleteRunError
-from misheard.failures import Failure, FailureKind
-from misheard.metrics.base import Arm, ArmOutput
+from misheard.failures import Failure
+from misheard.metrics.base import Arm, ArmOutput, Correction, Judgement
 from misheard.metrics.table import TIMING_COLUMNS
-from misheard.run.journal import Batch
+from misheard.run.arms import HEARD
+from misheard.run.boards import Boards, planned, read_boards
 from misheard.run.plan import Plan, PlannedItem
-from misheard.stages.recognize import WindowOutcome, has_repetition, is_sparse, join_windows
-from misheard.stages.respond import completion_failure
+from misheard.run.recognized import RECOGNITION_FLAGS, Recognized
+from misheard.run.replies import Replies, replies_of
+from misheard.stages.correct import read_correction
+from misheard.stages.prompted import completion_failure
 from misheard.suite.items import Item
-from misheard.text.languages import primary_subtag
 
-RECOGNITION_FLAGS = ("repetition", "token_limit", "sparse")
 ANSWER_FLAGS = ("answer_truncated", "answer_retried")
+CORRECTION_FLAGS = ("correction_unused",)
+_NONE = replies_of(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +38,42 @@ class Outputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognized:
-    """One item's transcript over all its windows, or why there is none."""
+class StageReplies:
+    """What the journals say of every stage after the recognition.
 
-    transcript: str | None
-    failure: Failure | None
-    seconds: float
-    flags: Mapping[str, bool]
+    Attributes:
+        correct, respond, plans, boards: per stage; without any where the system lacks it.
+        judgements: by arm and item, then by question.
+    """
 
-
-def read_recognized(items: Sequence[Item], plan: Plan, batches: Iterable[Batch]) -> list[Recognized | None]:
-    """Return what was recognized, per item in suite order; None where the journal does not have it yet."""
-    outcomes: dict[tuple[str, int], WindowOutcome] = {}
-    for batch in batches:
-        for row in batch.rows:
-            outcomes[row["item"], row["window"]] = WindowOutcome.from_row(row)
-    speech: dict[str, list[float]] = {}
-    for window in sorted(plan.windows, key=lambda w: w.index):
-        speech.setdefault(window.item, []).append(window.speech_seconds)
-    recognized: list[Recognized | None] = []
-    for item, planned in zip(items, plan.items, strict=True):
-        active = speech.get(item.id, [])
-        found = [outcomes[item.id, i] for i in range(len(active)) if (item.id, i) in outcomes]
-        complete = len(found) == len(active)
-        recognized.append(_join(item, planned, found, active) if complete else None)
-    return recognized
+    correct: Replies = _NONE
+    respond: Replies = _NONE
+    plans: Replies = _NONE
+    boards: Replies = _NONE
+    judgements: Mapping[tuple[str, str], Mapping[str, Judgement]] = field(default_factory=dict)
 
 
-def _join(
-    item: Item, planned: PlannedItem, outcomes: Sequence[WindowOutcome], active: Sequence[float]
-) -> Recognized:
-    if planned.failure is not None:
-        return Recognized(None, planned.failure, 0.0, {})
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    failed = next((o for o in outcomes if o.failure_kind is not None), None)
-    if failed is not None and failed.failure_kind is not None:
-        return Recognized(None, Failure("recognize", failed.failure_kind, failed.failure_detail), seconds, {})
-    windows = [outcome.transcript for outcome in outcomes if outcome.transcript is not None]
-    language = item.language or (windows[0].language if windows else None)
-    text = join_windows([window.text for window in windows], primary_subtag(language))
-    flags = {
-        "repetition": any(map(has_repetition, windows)),
-        "token_limit": any(bool(window.token_limit) for window in windows),
-        "sparse": any(map(is_sparse, windows, active)),
-    }
-    failure: Failure | None = None
-    if item.is_speech and not text:
-        failure = Failure("recognize", FailureKind.EMPTY_TRANSCRIPT, "nothing was recognized in speech")
-    return Recognized(text if failure is None else None, failure, seconds, flags)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run asks for, so that a missing reply is told from one that was never wanted.
+
+    Attributes:
+        corrects: whether there is a corrector.
+        answers, scenes: ids of the items that are answered, or planned and drawn.
+        in_sessions: whether boards go on over a session.
+    """
+
+    corrects: bool = False
+    answers: frozenset[str] = frozenset()
+    scenes: frozenset[str] = frozenset()
+    in_sessions: bool = False
+
+
+def correction_of(text: str, row: Mapping[str, Any] | None) -> Correction | None:
+    """Return what a completion of the correct journal makes of a transcript; None where it was not asked."""
+    if row is None:
+        return None
+    return read_correction(text, row["text"], row["failure"], row["finish_reason"])
 
 
 def read_outputs(
@@ -90,89 +81,130 @@ def read_outputs(
     plan: Plan,
     recognized: Sequence[Recognized],
     arms: Sequence[Arm],
-    respond_batches: Iterable[Batch],
-    *,
-    asks: bool,
+    replies: StageReplies,
+    asked: Asked,
 ) -> Outputs:
-    """Return the outputs of every arm; `asks` says that a language model answers the questions.
+    """Return the outputs of every arm.
 
     Raises IncompleteRunError for an item that has neither an output nor a failure: nothing is left out in
     silence.
     """
-    completions: dict[str, dict[str, Any]] = {}
-    answers: dict[tuple[str, str], str] = {}
-    owner: dict[str, str] = {}
-    for batch in respond_batches:
-        for row in batch.rows:
-            if "arm" in row:
-                answers[row["arm"], row["item"]] = row["key"]
-            else:
-                completions[row["key"]] = row
-                owner[row["key"]] = batch.name.partition(":")[0]
-    builders = {arm: _ArmBuilder(len(items), arm) for arm in arms}
-    for index, (item, planned, heard) in enumerate(zip(items, plan.items, recognized, strict=True)):
-        for arm, builder in builders.items():
-            key = answers.get((str(arm), item.id))
-            completion = None if key is None else completions.get(key)
-            if asks and completion is None and _must_answer(item, arm, heard):
-                raise IncompleteRunError(
-                    f"item {item.id} has no answer in the {arm} arm; go on with --resume"
-                )
-            builder.add(index, item, planned, heard, completion, fresh=key is None or owner[key] == str(arm))
+    drawn = [item for item in items if item.id in asked.scenes]
+    builders = []
+    for arm in arms:
+        builder = _ArmBuilder(
+            len(items), arm, replies, asked, read_boards(arm, drawn, asked.in_sessions, replies.boards)
+        )
+        for index, (item, planned_item, heard) in enumerate(zip(items, plan.items, recognized, strict=True)):
+            builder.add(index, item, planned_item, heard)
+        builders.append(builder)
     return Outputs(
-        {arm: tuple(builder.outputs) for arm, builder in builders.items()},
-        {arm: builder.timings for arm, builder in builders.items()},
-        {arm: builder.flags for arm, builder in builders.items()},
+        {builder.arm: tuple(builder.outputs) for builder in builders},
+        {builder.arm: builder.timings for builder in builders},
+        {builder.arm: builder.flags for builder in builders},
     )
-
-
-def _must_answer(item: Item, arm: Arm, heard: Recognized) -> bool:
-    return item.reference_answer is not None and (arm is not Arm.AUDIO or heard.transcript is not None)
 
 
 class _ArmBuilder:
     """Collects one arm, item after item."""
 
-    def __init__(self, count: int, arm: Arm) -> None:
+    def __init__(self, count: int, arm: Arm, replies: StageReplies, asked: Asked, boards: Boards) -> None:
         self.arm = arm
         self.outputs: list[ArmOutput] = []
         self.timings = {name: np.full(count, np.nan) for name in TIMING_COLUMNS}
+        self._replies, self._asked, self._boards = replies, asked, boards
         names = (*RECOGNITION_FLAGS, *ANSWER_FLAGS) if arm is Arm.AUDIO else ANSWER_FLAGS
+        names = (*names, *CORRECTION_FLAGS) if asked.corrects else names
         self.flags = {name: np.zeros(count, np.bool_) for name in names}
 
-    def add(
-        self,
-        index: int,
-        item: Item,
-        planned: PlannedItem,
-        heard: Recognized,
-        completion: dict[str, Any] | None,
-        *,
-        fresh: bool,
-    ) -> None:
-        """Add one item; `fresh` says that the completion ran in this arm, so that its time counts here."""
-        transcript, failure = (
-            (heard.transcript, heard.failure) if self.arm is Arm.AUDIO else (item.reference, None)
-        )
+    def add(self, index: int, item: Item, planned_item: PlannedItem, heard: Recognized) -> None:
+        """Add one item with everything that its arm made of it."""
+        output = self._begin(index, item, planned_item, heard)
+        if item.id in self._asked.answers or self._replies.respond.of(self.arm, item.id) is not None:
+            output = self._answer(index, item, output)
+        if item.id in self._asked.scenes:
+            output = self._scene(index, item, output)
+        judgements = self._replies.judgements.get((str(self.arm), item.id), {})
+        self.outputs.append(replace(output, judgements=judgements))
+
+    def _begin(self, index: int, item: Item, planned_item: PlannedItem, heard: Recognized) -> ArmOutput:
+        """Return what the arm begins with: a transcript, and its correction."""
+        if self.arm is Arm.PLAN:
+            return ArmOutput(item.reference)
+        if self.arm not in HEARD:
+            return self._corrected(index, item, ArmOutput(item.reference))
         if self.arm is Arm.AUDIO:
-            if planned.seconds is not None:
-                self.timings["audio_seconds"][index] = planned.seconds
+            if planned_item.seconds is not None:
+                self.timings["audio_seconds"][index] = planned_item.seconds
             if heard.seconds:
                 self.timings["recognize_seconds"][index] = heard.seconds
             for name, value in heard.flags.items():
                 self.flags[name][index] = value
-        answer = None
-        if completion is not None:
-            answer = completion["text"]
-            failure = completion_failure(completion)
-            self._add_completion(index, completion, fresh=fresh)
-        self.outputs.append(ArmOutput(transcript, answer, failure))
+        return self._corrected(
+            index, item, ArmOutput(heard.transcript, None, heard.failure, n_best=heard.n_best)
+        )
 
-    def _add_completion(self, index: int, completion: dict[str, Any], *, fresh: bool) -> None:
-        self.flags["answer_truncated"][index] = completion["finish_reason"] == "length"
-        self.flags["answer_retried"][index] = completion["attempts"] > 1
+    def _corrected(self, index: int, item: Item, output: ArmOutput) -> ArmOutput:
+        if output.transcript is None or not self._asked.corrects or self.arm is Arm.UNCORRECTED:
+            return output
+        row = self._replies.correct.of(self.arm, item.id)
+        correction = correction_of(output.transcript, row)
+        if row is None or correction is None:
+            if self.arm is Arm.AUDIO and item.is_speech:
+                raise self._missing(item, "correction")
+            return output
+        self.flags["correction_unused"][index] = correction.problem is not None
+        if self._replies.correct.is_fresh(self.arm, item.id):
+            self._time(index, "correct_seconds", row["seconds"])
+            for name in ("prompt_tokens", "completion_tokens"):
+                self._time(index, f"correct_{name}", row[name])
+        return replace(output, correction=correction)
+
+    def _answer(self, index: int, item: Item, output: ArmOutput) -> ArmOutput:
+        if output.transcript is None or self.arm is Arm.PLAN:
+            return output
+        row = self._replies.respond.of(self.arm, item.id)
+        if row is None:
+            raise self._missing(item, "answer")
+        self._add_completion(
+            index, row, "llm_seconds", fresh=self._replies.respond.is_fresh(self.arm, item.id)
+        )
+        return replace(output, answer=row["text"], failure=completion_failure(row))
+
+    def _scene(self, index: int, item: Item, output: ArmOutput) -> ArmOutput:
+        if output.transcript is None:
+            return output
+        row = self._replies.plans.of(self.arm, item.id)
+        if row is not None:
+            self._add_completion(
+                index, row, "plan_seconds", fresh=self._replies.plans.is_fresh(self.arm, item.id)
+            )
+        plan = planned(self.arm, item, self._replies.plans)
+        if plan is None:
+            raise self._missing(item, "plan")
+        if isinstance(plan, Failure):
+            return replace(output, failure=plan)
+        row = self._replies.boards.of(self.arm, item.id)
+        if row is None:
+            raise self._missing(item, "board")
+        self._time(index, "render_seconds", row["seconds"])
+        if item.id in self._boards.failures:
+            return replace(output, plan=plan, failure=self._boards.failures[item.id])
+        drawn = self._boards.drawn[item.id]
+        return replace(output, plan=plan, board=drawn.board, refused=len(drawn.refused))
+
+    def _missing(self, item: Item, what: str) -> IncompleteRunError:
+        return IncompleteRunError(f"item {item.id} has no {what} in the {self.arm} arm; go on with --resume")
+
+    def _add_completion(self, index: int, row: Mapping[str, Any], seconds: str, *, fresh: bool) -> None:
+        """Note a completion; its time counts where it ran in this arm, and was not shared from another."""
+        self.flags["answer_truncated"][index] = row["finish_reason"] == "length"
+        self.flags["answer_retried"][index] = row["attempts"] > 1
         if fresh:
-            self.timings["llm_seconds"][index] = completion["seconds"]
+            self._time(index, seconds, row["seconds"])
             for name in ("first_token_seconds", "prompt_tokens", "completion_tokens"):
-                if completion[name] is not None:
-                    self.timings[name][index] = completion[name]
+                self._time(index, name, row[name])
+
+    def _time(self, index: int, column: str, value: float | None) -> None:
+        if value is not None:
+            self.timings[column][index] = value

@@ -4,16 +4,25 @@ from pathlib import Path
 
 from misheard.config import RunConfig
 from misheard.language_models.registry import make_language_model
+from misheard.planners.settings import LanguageModelPlannerSettings
 from misheard.recognizers.settings import CommandSettings, RecognizerSettings
 from misheard.report.labels import count_of
+from misheard.run.arms import asking_arms
+from misheard.run.context import questions, scenes
 from misheard.run.evaluated import RunSubset, left_out, load_run_suite, suite_facts
-from misheard.run.runner import check_size
+from misheard.run.prompts import load_prompts
+from misheard.run.runner import arms_of, check_size
 from misheard.run.scoring import scoring_settings
-from misheard.stages.prompts import load_prompt
 
 
 def preview(
-    config: RunConfig, suite_path: Path, limit: int | None, *, cpu: bool, subset: RunSubset = "open"
+    config: RunConfig,
+    suite_path: Path,
+    limit: int | None,
+    *,
+    cpu: bool,
+    subset: RunSubset = "open",
+    base: Path = Path(),
 ) -> str:
     """Return a few lines on what would run. Nothing is decoded, loaded or written.
 
@@ -24,15 +33,15 @@ def preview(
     suite_facts(suite_path, suite)
     check_size(config, suite)
     scoring_settings(config)
-    load_prompt(config.respond.prompt)
+    load_prompts(config)
     speech = sum(item.is_speech for item in suite.items)
-    questions = sum(item.reference_answer is not None for item in suite.items)
+    asked = len(questions(config, suite)) or len(scenes(config, suite))
     sessions = len({item.resampling_unit for item in suite.items})
     model = config.language_model
-    asks = model is not None and questions > 0
-    if asks and model is not None:
+    if model is not None and (asked or config.correct is not None):
         make_language_model(model, logs=Path(), cpu=cpu).check()
-    arms = [str(arm) for arm in config.chosen_arms] if asks else ["audio"]
+    _check_plugins(config, base)
+    arms = arms_of(config, suite)
     lines = [
         f"suite           {suite.name} {suite.version}: {count_of(len(suite.items), 'item')} "
         f"({speech} speech, {len(suite.items) - speech} non-speech), "
@@ -42,10 +51,34 @@ def preview(
         f"language model  {'none' if model is None else _named(model)}",
         f"device          {'cpu' if cpu else 'as configured'}",
         f"arms            {', '.join(arms)}",
-        f"questions       {questions}, {_completions(questions * len(arms) if asks else 0)}",
+        *([] if config.correct is None else [f"corrector       {config.correct.prompt}"]),
+        _asked(config, asked, len(asking_arms(arms))),
         f"on failure      {config.on_failure}{', stopping at the first' if config.fail_fast else ''}",
     ]
     return "\n".join(lines)
+
+
+def _check_plugins(config: RunConfig, base: Path) -> None:
+    if config.plan is None:
+        return
+    from misheard.planners.registry import make_planner
+    from misheard.renderers.registry import make_renderer
+
+    if not isinstance(config.plan, LanguageModelPlannerSettings):
+        make_planner(config.plan, base).check()
+    make_renderer(config.render, base).check()
+
+
+def _asked(config: RunConfig, items: int, arms: int) -> str:
+    """Return the line on what is answered or planned; the plan arm asks nothing."""
+    if config.plan is None:
+        return f"questions       {items}, {_completions(items * arms)}"
+    planner = f"planner {config.plan.kind}, a plan per {config.plan.scope}"
+    return f"scenes          {items}, {planner}, {_plans(items * arms)}"
+
+
+def _plans(most: int) -> str:
+    return f"at most {most} plans" if most else "none is planned: no item has a plan"
 
 
 def _named(settings: object) -> str:

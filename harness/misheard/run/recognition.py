@@ -16,8 +16,8 @@ from misheard.recognizers.registry import make_recognizer
 from misheard.run.audio_store import AudioStore
 from misheard.run.context import FailedItem, RunContext
 from misheard.run.journal import Journal
-from misheard.run.outputs import Recognized, read_recognized
 from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
+from misheard.run.recognized import Recognized, read_recognized
 from misheard.run.resolve import local_recognizer
 from misheard.run.telemetry import Clock
 from misheard.stages.recognize import BatchOutcome, WindowOutcome, recognize_batch

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.metadata
+from pathlib import Path
 from typing import Any
 
 import misheard
@@ -9,17 +10,17 @@ from misheard.config import RunConfig
 from misheard.errors import InputError, NotComparableError
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import CommandSettings
-from misheard.run.answering import answer_suite, checked_model
-from misheard.run.context import RunContext, RunOptions
+from misheard.run.context import RunContext, RunOptions, questions, scenes
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
 from misheard.run.journal import read_batches
+from misheard.run.pipeline import checked_parts, run_stages
 from misheard.run.progress import Progress
+from misheard.run.prompts import load_prompts
 from misheard.run.recognition import recognize_suite
 from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, score_run, scoring_settings
 from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
-from misheard.stages.prompts import load_prompt
 from misheard.suite.holdout import use_opening
 from misheard.suite.items import Suite
 
@@ -28,11 +29,16 @@ _LIBRARIES = (
     "transformers",
 )  # fmt: skip
 
-_ANSWERING = ("config.language_model", "config.respond", "config.arms")
+_ANSWERING = (
+    "config.language_model", "config.correct", "config.respond", "config.plan", "config.render",
+    "config.arms",
+)  # fmt: skip
+_JUDGING = ("config.judge",)
 
 _MODEL_PHASES = (
     "recognizer_load", "recognizer_warm_up", "decode", "features", "inference", "language_model_load",
-    "language_model_warm_up", "language_model",
+    "language_model_warm_up", "language_model", "planner_load", "planner", "renderer_load", "renderer",
+    "judge_load", "judge_warm_up", "judge",
 )  # fmt: skip
 """What a run is for; the rest of its wall time is overhead."""
 
@@ -47,6 +53,13 @@ def check_size(config: RunConfig, suite: Suite) -> None:
         )
 
 
+def arms_of(config: RunConfig, suite: Suite) -> tuple[Arm, ...]:
+    """Return the arms that a system runs over a suite: audio alone where nothing is answered or planned."""
+    if questions(config, suite) or scenes(config, suite):
+        return config.chosen_arms
+    return (Arm.AUDIO,)
+
+
 def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock) -> Scored:
     """Run a resolved config to its report.
 
@@ -54,7 +67,7 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     policy says so. Interrupted at any point, the directory can be resumed.
     """
     scoring_settings(config)
-    prompt = load_prompt(config.respond.prompt)
+    prompts = load_prompts(config)
     run_id = holdout_run(options.out, resume=options.resume) if options.subset == "holdout" else None
     suite = load_run_suite(options.suite, options.limit, options.subset, run_id)
     check_size(config, suite)
@@ -62,7 +75,7 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     directory = RunDirectory.create(options.out, resume=options.resume)
     with contextlib.closing(directory):
         state = _begin(config, options, suite, facts, directory)
-        context = RunContext(config, options, suite, directory, clock, progress, prompt, state)
+        context = RunContext(config, options, suite, directory, clock, progress, prompts, state)
         if run_id is not None:
             state["holdout_run"] = run_id
         context.save()
@@ -71,10 +84,9 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
         for note in (f"run directory: {options.out}", left_out(suite)):
             if note:
                 progress.note(note)
-        model = checked_model(context)
+        parts = checked_parts(context)
         _, recognized = recognize_suite(context)
-        if model is not None:
-            answer_suite(context, model, recognized)
+        run_stages(context, parts, recognized)
         progress.begin("scoring", None)
         with clock.measure("scoring"):
             scored = score_run(directory)
@@ -86,7 +98,6 @@ def _begin(
     config: RunConfig, options: RunOptions, suite: Suite, facts: dict[str, Any], directory: RunDirectory
 ) -> dict[str, Any]:
     """Return `run.json` for a new run, or a resumed one's after checking that it is still the same run."""
-    asks = config.language_model is not None and any(i.reference_answer is not None for i in suite.items)
     state: dict[str, Any] = {
         "status": "running",
         "misheard": misheard.__version__,
@@ -100,7 +111,7 @@ def _begin(
             **facts,
         },
         "system": {},
-        "arms": [str(arm) for arm in config.chosen_arms] if asks else [str(Arm.AUDIO)],
+        "arms": [str(arm) for arm in arms_of(config, suite)],
         "cpu": options.cpu,
         "versions": _versions(),
         "invocations": [],
@@ -118,26 +129,32 @@ def _begin(
 def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Check that a resumed run is still the run it was. Raises NotComparableError that names what changed.
 
-    Until the first answer is in the journal, everything about answering may still change.
+    Until the first reply is in a journal, everything about answering, planning and rendering may still
+    change; until the first judgement is, everything about the judge.
     """
     changed = [
         name
         for part in ("misheard", "config", "cpu", "versions")
         for name in _changed(before.get(part), now[part], part)
     ]
-    free = () if _has_answers(directory) else _ANSWERING
+    asked = _has_rows(directory.correct, directory.respond, directory.plans, directory.boards)
+    free: tuple[str, ...] = () if asked else _ANSWERING
+    free += () if _has_rows(directory.judge) else _JUDGING
     bound = [name.removeprefix("config.") for name in changed if not name.startswith(free)]
     if bound:
         raise NotComparableError(
             f"--resume {directory.root}: changed since the run began: {', '.join(bound)}; "
             "put it back, or start a new run"
         )
-    if changed:
-        before["system"].pop("respond", None)
+    if any(name.startswith(_ANSWERING) for name in changed):
+        for stage in ("correct", "respond", "plan", "render"):
+            before["system"].pop(stage, None)
+    if any(name.startswith(_JUDGING) for name in changed):
+        before["system"].pop("judge", None)
 
 
-def _has_answers(directory: RunDirectory) -> bool:
-    return directory.respond.exists() and any(batch.rows for batch in read_batches(directory.respond))
+def _has_rows(*journals: Path) -> bool:
+    return any(batch.rows for path in journals if path.exists() for batch in read_batches(path))
 
 
 def _changed(before: Any, now: Any, name: str) -> list[str]:

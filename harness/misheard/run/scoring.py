@@ -8,17 +8,22 @@ from misheard.canonical import sha256_json
 from misheard.config import RunConfig, parse_config
 from misheard.errors import IncompleteRunError, RunAbortedError
 from misheard.metrics.base import Arm, Family
-from misheard.metrics.content import number_words_kept, suite_content
+from misheard.metrics.content import SystemContent, number_words_kept, suite_content
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.metrics.response import load_scorer
 from misheard.metrics.scoring import FailurePolicy, count_run
 from misheard.metrics.table import CountTable
+from misheard.recognizers.settings import gives_n_best
 from misheard.report.build import build_report
 from misheard.report.files import write_report_files
+from misheard.run.arms import asking_arms, corrected_arms
+from misheard.run.context import questions, scenes
 from misheard.run.directory import RunDirectory, read_suite
-from misheard.run.journal import Batch, read_batches
-from misheard.run.outputs import Outputs, Recognized, read_outputs, read_recognized
+from misheard.run.journal import read_batches
+from misheard.run.outputs import Asked, Outputs, StageReplies, read_outputs
 from misheard.run.plan import Plan, check_plan, read_plan
+from misheard.run.recognized import Recognized, read_recognized
+from misheard.run.replies import read_replies
 from misheard.run.timings import summarise_timings
 from misheard.suite.items import Suite
 
@@ -39,7 +44,7 @@ class CountedRun:
     Attributes:
         run: `run.json`.
         config: as changed for this scoring.
-        suite, plan, respond: what the directory holds.
+        suite, plan, replies: what the directory holds.
         table: the counts.
         families: what made them.
         scorer: how, with its fingerprint.
@@ -49,7 +54,7 @@ class CountedRun:
     config: RunConfig
     suite: Suite
     plan: Plan
-    respond: list[Batch]
+    replies: StageReplies
     table: CountTable
     families: tuple[Family, ...]
     scorer: dict[str, Any]
@@ -77,7 +82,7 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
         system=counted.run["system"],
         scorer=counted.scorer,
         run={"language_model": config.language_model is not None},
-        timings=summarise_timings(counted.plan, read_batches(directory.recognize), counted.respond),
+        timings=_timings(directory, counted),
         axes=suite.axes,
         primary_metrics=suite.primary_metrics,
         resamples=config.scoring.resamples,
@@ -95,16 +100,15 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     check_plan(plan, suite)
     arms = _arms(directory, run["arms"])
     recognized = _complete(suite, plan, directory)
-    respond = list(read_batches(directory.respond)) if directory.respond.exists() else []
-    asks = config.language_model is not None and any(i.reference_answer is not None for i in suite.items)
-    if asks:
-        _check_answered(directory, arms, {batch.name for batch in respond})
-    outputs = read_outputs(suite.items, plan, recognized, arms, respond, asks=asks)
+    replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
+    _check_finished(directory, config, arms, replies, asked)
+    outputs = read_outputs(suite.items, plan, recognized, arms, replies, asked)
     _check_policy(config, suite, outputs)
     settings = scoring_settings(config)
     policy: FailurePolicy = "worst" if config.on_failure == "worst" else "exclude"
     content = suite_content(suite)
-    active = families(settings, suite.abstentions, content)
+    system = system_content(config)
+    active = families(settings, suite.abstentions, content, system)
     table = count_run(
         suite.items,
         [item.sha256 for item in plan.items],
@@ -114,12 +118,12 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
         active,
         policy,
     )
-    scorer = scorer_description(settings, suite.abstentions, content)
+    scorer = scorer_description(settings, suite.abstentions, content, system)
     scorer["on_failure"] = policy
     if settings.profile == "spoken":
         scorer["number_words_kept"] = number_words_kept(suite)
     scorer = {**scorer, "sha256": sha256_json(scorer)}
-    return CountedRun(run, config, suite, plan, respond, table, active, scorer)
+    return CountedRun(run, config, suite, plan, replies, table, active, scorer)
 
 
 def scoring_settings(config: RunConfig) -> ScoringSettings:
@@ -127,6 +131,46 @@ def scoring_settings(config: RunConfig) -> ScoringSettings:
     name = config.scoring.response_scorer
     scorer = None if name == "word_overlap_f1" else load_scorer(name)
     return ScoringSettings(profile=config.scoring.profile, response_scorer=scorer, response_scorer_name=name)
+
+
+def read_stage_replies(directory: RunDirectory) -> StageReplies:
+    """Return what the journals of all stages after the recognition say."""
+    return StageReplies(
+        correct=read_replies(directory.correct),
+        respond=read_replies(directory.respond),
+        plans=read_replies(directory.plans),
+        boards=read_replies(directory.boards),
+    )
+
+
+def system_content(config: RunConfig) -> SystemContent:
+    """Return the parts of a system that decide which families its run counts."""
+    return SystemContent(
+        corrects=config.correct is not None,
+        n_best=gives_n_best(config.recognizer),
+        scenes=config.plan is not None,
+    )
+
+
+def what_is_asked(config: RunConfig, suite: Suite) -> Asked:
+    """Return what a system is asked for over a suite."""
+    return Asked(
+        corrects=config.correct is not None,
+        answers=frozenset(item.id for item in questions(config, suite)),
+        scenes=frozenset(item.id for item in scenes(config, suite)),
+        in_sessions=config.plan is not None and config.plan.scope == "session",
+    )
+
+
+def _timings(directory: RunDirectory, counted: CountedRun) -> dict[str, Any]:
+    replies, config = counted.replies, counted.config
+    stages = {}
+    if config.correct is not None:
+        stages["correct"] = replies.correct.batches
+    if config.plan is not None:
+        stages |= {"plans": replies.plans.batches, "boards": replies.boards.batches}
+    recognize = read_batches(directory.recognize)
+    return summarise_timings(counted.plan, recognize, replies.respond.batches, stages)
 
 
 def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recognized]:
@@ -148,17 +192,26 @@ def _arms(directory: RunDirectory, names: Sequence[object]) -> tuple[Arm, ...]:
         raise IncompleteRunError(f"{directory.run_json}: arms damaged") from error
 
 
-def _check_answered(directory: RunDirectory, arms: Sequence[Arm], committed: set[str]) -> None:
-    """Raise IncompleteRunError unless the journal answers exactly the arms of the run."""
-    answered = {name.removeprefix("arm:") for name in committed if name.startswith("arm:")}
-    missing = [str(arm) for arm in arms if arm not in answered]
-    if missing:
-        raise IncompleteRunError(
-            f"{directory.root}: not answered yet in the arms {', '.join(missing)}; "
-            f"go on with misheard run … --out {directory.root} --resume"
-        )
-    if answered - {str(arm) for arm in arms}:
-        raise IncompleteRunError(f"{directory.run_json}: lacks arms that the journal has")
+def _check_finished(
+    directory: RunDirectory, config: RunConfig, arms: Sequence[Arm], replies: StageReplies, asked: Asked
+) -> None:
+    """Raise IncompleteRunError unless every stage is finished, in exactly the arms of the run."""
+    asking = asking_arms(arms)
+    stages = [("corrected", replies.correct, corrected_arms(arms))] if config.correct is not None else []
+    if asked.answers:
+        stages.append(("answered", replies.respond, asking))
+    if asked.scenes:
+        stages += [("planned", replies.plans, asking), ("drawn", replies.boards, tuple(arms))]
+    for what, stage, wanted in stages:
+        finished = {phase.partition(".")[0] for phase in stage.finished}
+        missing = [str(arm) for arm in wanted if arm not in finished]
+        if missing:
+            raise IncompleteRunError(
+                f"{directory.root}: not {what} yet in the arms {', '.join(missing)}; "
+                f"go on with misheard run … --out {directory.root} --resume"
+            )
+        if finished - {str(arm) for arm in wanted}:
+            raise IncompleteRunError(f"{directory.run_json}: lacks arms that the journal has")
 
 
 def _check_policy(config: RunConfig, suite: Suite, outputs: Outputs) -> None:

@@ -4,7 +4,7 @@ A resumed run adds up: a batch counts once, in the process that ran it, and what
 in no timing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from misheard.metrics.base import Arm
@@ -20,11 +20,23 @@ _ARM_SECONDS = {
 _RECOGNIZE = ("load", "warm_up", "plan", "decode", "features", "inference", "program", "program_load")
 
 
-def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[Batch]) -> dict[str, Any]:
+_STAGE_SECONDS = {
+    "correct": "correction_seconds",
+    "plans": "planning_seconds",
+    "boards": "rendering_seconds",
+}
+
+
+def summarise_timings(
+    plan: Plan,
+    recognize: Iterable[Batch],
+    respond: Iterable[Batch],
+    stages: Mapping[str, Sequence[Batch]] | None = None,
+) -> dict[str, Any]:
     """Return seconds per phase and real-time factors; what the journal says nothing about is None.
 
     `rtf_inference` is recognizer inference over audio; `rtf_end_to_end` is decoding, features, inference and
-    the audio arm's language model over audio. Both weigh by duration, leave model loading and the golden
+    what the audio arm took after it, over audio. Both weigh by duration, leave model loading and the golden
     arms out, and are None without audio. The length of audio is the files' metadata's; recordings that failed
     count in no factor. `program_seconds` is the wall time of a recognizer's programs,
     loading and failed ones included; where a program does not tell its inference apart, that is None.
@@ -34,12 +46,15 @@ def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[
     if any(_hides_inference(batch) for batch in batches):
         recognized["inference"] = None
     answers = list(respond)
-    answered, language_model = _answered(answers), _sums(answers, ("load", "warm_up"))
+    further = {name: list(batches) for name, batches in (stages or {}).items()}
+    asked = [*answers, *(batch for listed in further.values() for batch in listed)]
+    answered, language_model = _answered(answers), _sums(asked, ("load", "warm_up"))
+    staged = {_STAGE_SECONDS[name]: _audio_seconds(listed) for name, listed in further.items()}
     audio = sum(item.seconds for item in plan.items if item.seconds is not None and item.failure is None)
     heard = audio - _failed_seconds(plan, batches)
     pipeline = _sum(recognized["decode"], recognized["features"], recognized["inference"])
-    if pipeline is not None and answered["llm_seconds"] is not None:
-        pipeline += answered["llm_seconds"]
+    if pipeline is not None:
+        pipeline += sum(seconds or 0.0 for seconds in (answered["llm_seconds"], *staged.values()))
     return {
         "audio_seconds": audio,
         "recognizer_load_seconds": recognized["load"],
@@ -53,6 +68,7 @@ def summarise_timings(plan: Plan, recognize: Iterable[Batch], respond: Iterable[
         "language_model_load_seconds": language_model["load"],
         "language_model_warm_up_seconds": language_model["warm_up"],
         **answered,
+        **staged,
         "rtf_inference": _ratio(recognized["inference"], heard),
         "rtf_end_to_end": _ratio(pipeline, heard),
     }
@@ -80,13 +96,25 @@ def _sums(batches: Iterable[Batch], names: Sequence[str]) -> dict[str, float | N
 
 
 def _answered(batches: Iterable[Batch]) -> dict[str, float | None]:
+    """Return the seconds of the answers per arm; an arm without a corrector only where it was run."""
     sums: dict[str, float | None] = dict.fromkeys(_ARM_SECONDS.values())
+    names = {**_ARM_SECONDS, Arm.UNCORRECTED: "uncorrected_llm_seconds"}
     for batch in batches:
         phase = batch.name.partition(":")[0]
-        if phase in _ARM_SECONDS and "wall_seconds" in batch.note:
-            name = _ARM_SECONDS[Arm(phase)]
-            sums[name] = (sums[name] or 0.0) + batch.note["wall_seconds"]
+        if phase in names and "wall_seconds" in batch.note:
+            name = names[Arm(phase)]
+            sums[name] = (sums.get(name) or 0.0) + batch.note["wall_seconds"]
     return sums
+
+
+def _audio_seconds(batches: Iterable[Batch]) -> float | None:
+    """Return the seconds of one stage in the audio arm; None where it ran in no batch of it."""
+    found = [
+        batch.note["wall_seconds"]
+        for batch in batches
+        if batch.name.partition(":")[0].partition(".")[0] == Arm.AUDIO and "wall_seconds" in batch.note
+    ]
+    return sum(found) if found else None
 
 
 def _sum(*parts: float | None) -> float | None:

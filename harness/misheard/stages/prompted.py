@@ -1,4 +1,4 @@
-"""The responder: a transcript in, a chat request out, with a key that says when two are the same."""
+"""Stages that prompt a language model: values in, a chat request with a key out; equal keys ask the same."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,33 +11,36 @@ from misheard.stages.prompts import PromptTemplate
 
 
 @dataclass(frozen=True, slots=True)
-class Responder:
-    """The respond stage with pinned settings.
+class Prompted:
+    """A stage that asks a language model, with pinned settings: `respond`, or another by its name.
 
     `engine` is the fingerprint of the language model; with the prompt and the sampling parameters it is
-    part of every key, so that an answer is never taken for one of another prompt, model or version.
+    part of every key, so that a reply is never taken for one of another prompt, model or version.
     """
 
     prompt: PromptTemplate
     sampling: Sampling
-    engine: dict[str, Any]
+    engine: Mapping[str, Any]
+    stage: str = "respond"
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return everything that decides an answer, given a transcript."""
+        """Return everything that decides a reply, given the values of the prompt."""
         return {
-            "stage": "respond",
+            "stage": self.stage,
             "prompt": self.prompt.fingerprint(),
             "sampling": self.sampling.as_dict(),
-            "engine": self.engine,
+            "engine": dict(self.engine),
         }
 
-    def request(self, transcript: str, execution: str = "shared", language: str | None = None) -> ChatRequest:
-        """Return the request for a transcript; `language` is the tag that chooses the prompt's examples.
+    def request(
+        self, values: Mapping[str, str], language: str | None = None, execution: str = "shared"
+    ) -> ChatRequest:
+        """Return the request for the values of the prompt; `language` is the tag that chooses its examples.
 
-        Requests with the same transcript and `execution` have the same key. The default serves whoever
-        asks the same question; a control gives every item an execution of its own.
+        Requests with the same messages and `execution` have the same key. The default serves whoever
+        asks the same; a control gives every item an execution of its own.
         """
-        messages = self.prompt.messages({"transcript": transcript}, language)
+        messages = self.prompt.messages(values, language)
         content = [[message.role, message.content] for message in messages]
         key = sha256_json([self.fingerprint(), content, execution])
         return ChatRequest(key, messages)
@@ -56,7 +59,7 @@ def is_passing(row: Mapping[str, Any]) -> bool:
 
 
 def completion_failure(row: Mapping[str, Any]) -> Failure | None:
-    """Return why a completion of the journal failed, or None."""
+    """Return why an answer of the journal failed, or None."""
     if row["failure"] is None:
         return None
     return Failure("respond", FailureKind(row["failure"]), row["detail"])
