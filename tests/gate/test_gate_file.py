@@ -68,7 +68,7 @@ PROBLEMS: dict[str, tuple[object, str]] = {
         GATE | {"primary": {"metric": "wer", "must_fall_by_at_least": 0}},
         "primary.must_fall_by_at_least",
     ),
-    "unknown arm": (with_guard(arm="plan"), "guards[0].arm"),
+    "unknown arm": (with_guard(arm="golden"), "guards[0].arm"),
     "axis twice": (with_guard(by=["noise", "noise"]), "guards[0].by: names an axis twice"),
     "axis is no name": (with_guard(by=["Noise!"]), "is not the name of an axis"),
     "by is text": (with_guard(by="noise"), "guards[0].by: must be a list"),

@@ -25,7 +25,8 @@ def power(
         ),
     ] = None,
     arm: Annotated[
-        Literal["audio", "transcript", "control"], typer.Option(help="The arm that is compared.")
+        Literal["audio", "uncorrected", "transcript", "plan", "control"],
+        typer.Option(help="The arm that is compared."),
     ] = "audio",
     by: Annotated[
         list[str] | None,
