@@ -43,6 +43,15 @@ def test_primary_metrics_that_a_run_reports(tmp_path: Path, metric: str) -> None
     assert load_suite(tmp_path, require_audio=False).primary_metrics == {"en": metric}
 
 
+def test_primary_metrics_of_boards_are_reported_where_items_have_plans(tmp_path: Path) -> None:
+    header = HEADER + "primary: {en: label_f1}\n"
+    (found,) = problems(write(tmp_path, header))
+    assert "'label_f1' for en, which is not scored" in found
+    plan = {"shapes": [{"id": "a", "kind": "box", "label": "b"}], "connections": []}
+    suite = load_suite(write(tmp_path, header, plan=plan), require_audio=False)
+    assert suite.primary_metrics == {"en": "label_f1"}
+
+
 @pytest.mark.parametrize("form", ["?", "…", "-", "🙂"])
 def test_a_fact_without_a_word(tmp_path: Path, form: str) -> None:
     (found,) = problems(write(tmp_path, fact=["Paris", form]))

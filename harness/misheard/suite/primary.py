@@ -38,7 +38,7 @@ def check_primary(header: Header, items: Sequence[Item], where: str, problems: P
     if not header.primary_metrics:
         return
     # the scorer takes longer to import than a small suite takes to load
-    from misheard.metrics.content import suite_content
+    from misheard.metrics.content import NO_SYSTEM, SystemContent, suite_content
     from misheard.metrics.registry import ScoringSettings, families
 
     suite = Suite(
@@ -50,8 +50,13 @@ def check_primary(header: Header, items: Sequence[Item], where: str, problems: P
         primary_metrics=header.primary_metrics,
         char_scripts=header.char_scripts,
     )
+    content = suite_content(suite)
+    systems = (NO_SYSTEM, SystemContent(scenes=True)) if content.plans else (NO_SYSTEM,)
     scored = [
-        rate.name for family in families(ScoringSettings(), {}, suite_content(suite)) for rate in family.rates
+        rate.name
+        for system in systems
+        for family in families(ScoringSettings(), {}, content, system)
+        for rate in family.rates
     ]
     for language, metric in header.primary_metrics.items():
         if metric not in scored:
