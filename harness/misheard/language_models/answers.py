@@ -44,7 +44,7 @@ def strip_thinking(text: str) -> str | None:
 
 
 def strip_thinking_before_json(text: str) -> str | None:
-    """Return a reply that should be a JSON object without the thinking before it; None where that is still open.
+    """Return what should be a JSON object without the thinking before it; None where that is still open.
 
     The object is never touched: a tag within it is a text that somebody said. So a reply that begins as one
     is kept as it is, and otherwise thinking ends at the first closing tag that an object follows.

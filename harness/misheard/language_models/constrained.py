@@ -1,9 +1,11 @@
 """Holds greedy decoding to a JSON schema: the tokens that a reply may go on with, per row and step."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from misheard.errors import INSTALL_ADVICE, BackendError
+from misheard.language_models.reply_schema import reply_schema
 
 _LAYOUT = {"whitespace_flexible": False, "key_separator": ": ", "item_separator": ", "}
 """JSON on one line, spaced as `json.dumps` does it: free white space lets a small model go on for ever."""
@@ -31,7 +33,9 @@ class JsonGrammar:
                 "language_model.model: its tokenizer cannot be held to a JSON schema in this process "
                 f"({type(error).__name__}); serve it with vllm instead"
             ) from error
-        grammar = llguidance.LLMatcher.grammar_from_json_schema(schema, defaults=_LAYOUT)
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(
+            json.dumps(reply_schema(schema)), defaults=_LAYOUT
+        )
         self._matcher = llguidance.LLMatcher(tokens, grammar, log_level=0)
         if self._matcher.is_error():
             raise BackendError("language_model: the JSON schema of the replies cannot be compiled")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,13 @@ from misheard.language_models.answers import FINISH_REASONS, grade_text
 from misheard.language_models.api_client import make_api_client
 from misheard.language_models.chat_stream import StreamedReply
 from misheard.language_models.event_loop import EventLoopThread
-from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
+from misheard.language_models.probe import PROBE, PROBE_TOKENS, schema_refusal
+from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.language_models.request_body import request_body
-from misheard.language_models.request_errors import AttemptFailed, classify
+from misheard.language_models.request_errors import AttemptFailed, classify, context_overflow
 from misheard.language_models.retries import backoff_seconds
 from misheard.language_models.server_facts import ServerFacts, is_reachable, read_server_facts
 from misheard.language_models.settings import ApiSettings
-
-PROBE_TOKENS = 8
-PROBE = ChatRequest("probe", (Message("user", "Say yes."),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,7 @@ class OpenAiModel:
         self._client: Any = None
         self._http: Any = None
         self._facts: ServerFacts | None = None
+        self._taken_schemas: set[str] = set()
 
     def check(self) -> None:
         """Find out whether the server can be used, as `start` does, and leave it."""
@@ -124,9 +124,25 @@ class OpenAiModel:
                 f"language_model: {self._where()} is gone; start it again and go on with --resume"
             )
 
+    def _check_schema(self, schema: str | None) -> None:
+        """Raise BackendError where the server refuses whatever is held to the schema."""
+        if schema is None or not self._settings.structured_output or schema in self._taken_schemas:
+            return
+        if refused := self._running_loop().run(schema_refusal(partial(self._ask, checked=False), schema)):
+            advice = (
+                "use vllm 0.12 or later"
+                if self._socket
+                else "set language_model.structured_output: false; replies are checked either way"
+            )
+            raise BackendError(
+                f"language_model: {self._where()} refuses to hold replies to a JSON schema "
+                f"({refused.detail}); {advice}"
+            )
+
     def warm_up(self, sampling: Sampling) -> None:
         """Ask one question, so that caches and kernels of the server are warm."""
-        for _ in self.complete([PROBE], Sampling(max_tokens=min(PROBE_TOKENS, sampling.max_tokens))):
+        tokens = min(PROBE_TOKENS, sampling.max_tokens)
+        for _ in self.complete([PROBE], Sampling(max_tokens=tokens, json_schema=sampling.json_schema)):
             pass
 
     def fingerprint(self) -> dict[str, Any]:
@@ -137,6 +153,7 @@ class OpenAiModel:
             "base_url": self._settings.base_url,
             "model": self._settings.model,
             "extra_sampling": self._settings.extra_sampling,
+            **({} if self._settings.structured_output else {"structured_output": False}),
             "engine_version": self._facts.engine_version,
             "max_context": self._facts.max_context,
         }
@@ -165,6 +182,9 @@ class OpenAiModel:
                 if outcome.failure in {FailureKind.LLM_ERROR, FailureKind.TIMEOUT}:
                     self._check_alive()
                     self._check_reachable()
+                    self._check_schema(sampling.json_schema)
+                if outcome.text is not None and sampling.json_schema is not None:
+                    self._taken_schemas.add(sampling.json_schema)
                 yield outcome
         finally:
             asking.cancel()
@@ -205,7 +225,8 @@ class OpenAiModel:
             )
         attempt, attempts = outcome
         reply = attempt.reply
-        answer = grade_text(reply.text, reply.finish_reason)
+        as_json = sampling.json_schema is not None
+        answer = grade_text(reply.text, reply.finish_reason, as_json=as_json)
         known = reply.finish_reason if reply.finish_reason in FINISH_REASONS else "other"
         return Completion(
             request.key,
@@ -230,7 +251,8 @@ class OpenAiModel:
             except Exception as error:  # noqa: BLE001 - whatever a hostile reply provokes is a typed failure
                 failed = classify(error, attempt)
             else:
-                if checked and (too_long := self._context_overflow(result.reply, sampling, attempt)):
+                prompt = result.reply.prompt_tokens if checked else None
+                if too_long := context_overflow(prompt, sampling.max_tokens, self.max_context, attempt):
                     return too_long
                 return result, attempt
             if not failed.retry or attempt == self._settings.max_attempts:
@@ -253,19 +275,6 @@ class OpenAiModel:
         if reply.finish_reason is None:
             raise ConnectionError("the reply ended early")
         return _Attempt(reply, time.perf_counter() - started, first_token_seconds)
-
-    def _context_overflow(
-        self, reply: StreamedReply, sampling: Sampling, attempts: int
-    ) -> AttemptFailed | None:
-        """Return a failure where the server silently shortened the answer's budget to fit its context.
-
-        vLLM lowers max_tokens to what the prompt leaves; the embedded backend refuses the same prompt.
-        """
-        limit, prompt = self.max_context, reply.prompt_tokens
-        if limit is None or prompt is None or prompt + sampling.max_tokens <= limit:
-            return None
-        detail = f"{prompt} prompt tokens and max_tokens {sampling.max_tokens} exceed the context of {limit}"
-        return AttemptFailed(FailureKind.PROMPT_TOO_LONG, detail, attempts=attempts)
 
     def _where(self) -> str:
         return "the server" if self._socket else f"the server at {self._settings.base_url}"

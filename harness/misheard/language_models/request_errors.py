@@ -76,6 +76,20 @@ def classify(error: Exception, attempts: int) -> AttemptFailed:
     return AttemptFailed(FailureKind.LLM_ERROR, f"malformed reply: {detail}", attempts)
 
 
+def context_overflow(
+    prompt: int | None, max_tokens: int, context: int | None, attempts: int
+) -> AttemptFailed | None:
+    """Return a failure where the server silently shortened the answer's budget to fit its context.
+
+    vLLM lowers max_tokens to what the prompt leaves; the embedded backend refuses the same prompt. Counts are
+    in tokens, None where the server does not tell.
+    """
+    if context is None or prompt is None or prompt + max_tokens <= context:
+        return None
+    detail = f"{prompt} prompt tokens and max_tokens {max_tokens} exceed the context of {context}"
+    return AttemptFailed(FailureKind.PROMPT_TOO_LONG, detail, attempts=attempts)
+
+
 def _from_status(error: Any, attempts: int) -> AttemptFailed:
     status = int(error.status_code)
     says = _says(error.body)

@@ -108,10 +108,13 @@ class ApiSettings(ServerSettings):
         max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
         extra_sampling: send vLLM's further parameters (`top_k`, `min_p`, `repetition_penalty`) too; turn it
             off for servers that refuse unknown parameters.
+        structured_output: hold replies that must be JSON to their schema (`response_format`); turn it off for
+            servers that refuse that. Replies are checked either way.
     """
 
     kind: Literal["openai_api"] = "openai_api"
     extra_sampling: bool = True
+    structured_output: bool = True
 
 
 class VllmSettings(_Settings):
