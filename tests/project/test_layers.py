@@ -22,7 +22,7 @@ LAYERS = [
 ]  # fmt: skip
 HEAVY = {
     "av", "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
-    "tokenizers",
+    "tokenizers", "networkx", "drawsvg",
     "huggingface_hub", "pynvml", "psutil", "numba", "pyarrow",
 }  # fmt: skip
 
