@@ -27,8 +27,9 @@ class PythonPlugin:
 
     batch_size: int | None = None
 
-    def __init__(self, settings: PythonPluginSettings, role: PluginRole) -> None:
+    def __init__(self, settings: PythonPluginSettings, role: PluginRole, base: Path) -> None:
         self._settings = settings
+        self._base = base
         self._role = role
         self._instance: Any = None
 
@@ -87,7 +88,7 @@ class PythonPlugin:
     def _load(self) -> Any:
         name = self._role.name
         option = f"{name}.target"
-        made = load_object(self._settings.target, option, "class", "my_planners:Planner")
+        made = load_object(self._settings.target, option, "class", "my_planners:Planner", self._base)
         if not inspect.isclass(made):
             raise option_error(option, f"{self._settings.target} is no class but {type(made).__name__}")
         if not callable(getattr(made, name, None)):

@@ -34,7 +34,7 @@ def make_plugin(settings: PluginSettings, role: PluginRole, base: Path) -> Plugi
     if isinstance(located, PythonPluginSettings):
         from misheard.plugins.python_class import PythonPlugin
 
-        return PythonPlugin(located, role)
+        return PythonPlugin(located, role, base)
     if isinstance(located, CommandPluginSettings):
         from misheard.plugins.command import CommandPlugin
 
