@@ -13,7 +13,7 @@ from misheard.errors import ConfigError, InputError, Problem
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
 from misheard.planners.settings import PlannerSettings
-from misheard.recognizers.settings import RecognizerSettings
+from misheard.recognizers.settings import RecognizerSettings, gives_n_best
 from misheard.renderers.settings import RendererSettings
 from misheard.strict_yaml import complaint, load_strict, load_strict_file
 
@@ -181,6 +181,8 @@ class RunConfig(_Section):
         for name, needs in (("correct", self.correct is not None), ("plan", plans_by_model)):
             if needs and self.language_model is None:
                 raise ValueError(f"{name}: needs a language_model")
+        if self.correct is not None and self.correct.n_best and not gives_n_best(self.recognizer):
+            raise ValueError("correct.n_best: the recognizer gives no list; set its n_best, above 1")
         judge = self.judge
         if judge is not None and judge.language_model is None and self.language_model is None:
             raise ValueError("judge: needs a language_model, its own or the run's")
