@@ -159,6 +159,7 @@ def test_the_schema_is_canonical_and_closed() -> None:
 def test_the_values_of_the_prompt() -> None:
     values = correct_values("a {glossary}", ["a  b", "a b", "", "c\nd"], [" New  York ", "New York", "vLLM"])
     assert values == {"transcript": "a {glossary}", "hypotheses": "a b\nc d", "glossary": "New York, vLLM"}
+    assert correct_values(" a b", ["a b", "a c"], ())["hypotheses"] == "a c"
     assert correct_values("a", (), ()) == {"transcript": "a", "hypotheses": "", "glossary": ""}
 
 

@@ -76,14 +76,15 @@ def correct_values(raw: str, n_best: Sequence[str], glossary: Sequence[str]) -> 
         n_best: every hypothesis of the recognizer, best first; empty where the corrector gets none.
         glossary: terms of the item's language; empty where the corrector gets none.
 
-    Returns `transcript`, the raw text; `hypotheses`, the first 16 that differ, one per line; and `glossary`,
-    the terms with commas between, as many whole ones as fit into 100 terms and 4,000 characters. White space
-    in a hypothesis or a term is one space; both values are empty where there is nothing.
+    Returns `transcript`, the raw text; `hypotheses`, the first 16 that differ from it and from each other, one
+    per line; and `glossary`, the terms with commas between, as many whole ones as fit into 100 terms and 4,000
+    characters. White space in a hypothesis or a term is one space; both values are empty where there is
+    nothing.
     """
-    hypotheses = list(_distinct(n_best))[:MAX_HYPOTHESES]
+    others = [text for text in _distinct(n_best) if text != _one_line(raw)]
     return {
         "transcript": raw,
-        "hypotheses": "\n".join(hypotheses),
+        "hypotheses": "\n".join(others[:MAX_HYPOTHESES]),
         "glossary": ", ".join(_bounded(list(_distinct(glossary))[:MAX_GLOSSARY_TERMS])),
     }
 
@@ -112,8 +113,11 @@ def read_correction(raw: str, text: str | None, failure: str | None, finish_reas
 
 
 def _distinct(texts: Iterable[str]) -> Iterable[str]:
-    lines = (" ".join(text.split()) for text in texts)
-    return dict.fromkeys(line for line in lines if line)
+    return dict.fromkeys(line for line in map(_one_line, texts) if line)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _bounded(terms: Sequence[str]) -> list[str]:
