@@ -76,9 +76,9 @@ def correct_values(raw: str, n_best: Sequence[str], glossary: Sequence[str]) -> 
         n_best: every hypothesis of the recognizer, best first; empty where the corrector gets none.
         glossary: terms of the item's language; empty where the corrector gets none.
 
-    Returns `transcript`, the raw text; `hypotheses`, the first 16 that differ from it and from each other, one
-    per line; and `glossary`, the terms with commas between, as many whole ones as fit into 100 terms and 4,000
-    characters. White space in a hypothesis or a term is one space; both values are empty where there is
+    Returns `transcript`, the raw text; `hypotheses`, the first 16 that differ from it and from each other,
+    one per line; and `glossary`, the terms with commas between, as many whole ones as fit into 100 terms and
+    4,000 characters. White space in a hypothesis or a term is one space; both values are empty where there is
     nothing.
     """
     others = [text for text in _distinct(n_best) if text != _one_line(raw)]
