@@ -13,7 +13,7 @@ PACKAGE = ROOT / "harness" / "misheard"
 LEAVES = {"errors", "failures", "canonical", "strict_yaml"}
 LAYERS = [
     {"cli", "cli_score", "commands", "__main__"},
-    {"console", "doctor", "run", "report", "scoring", "gate", "api"},
+    {"console", "doctor", "run", "report", "scoring", "gate", "judge", "api"},
     {"config", "stages", "stats", "metrics", "suite"},
     {
         "models", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes", "audio",
