@@ -11,11 +11,13 @@ from scored_rows import NOT_ANSWERED, NOT_HEARD, non_speech, speech
 
 from misheard.canonical import sha256_json
 from misheard.errors import InputError
-from misheard.metrics.base import Arm, ArmOutput
+from misheard.metrics.base import Arm, ArmOutput, Correction
+from misheard.metrics.content import SuiteContent, SystemContent
 from misheard.metrics.propagation import COLUMNS
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
 from misheard.metrics.scoring import count_run
 from misheard.metrics.table import TIMING_COLUMNS, CountTable
+from misheard.scenes.scene import Scene, Shape
 from misheard.suite.items import ItemKind
 
 TRUTH = {"reference_answer": "It is Paris", "fact": ("Paris",), "language": "en"}
@@ -128,6 +130,53 @@ def test_a_perfect_transcript_has_a_drop_of_exactly_zero():
         assert (total["flips"], total["degraded"], total["pairs"]) == (0.0, 0.0, 3.0)
 
 
+ANSWERING = {Arm.AUDIO, Arm.UNCORRECTED, Arm.TRANSCRIPT, Arm.CONTROL}
+ARMS_OF_ANSWERS = {
+    "response": ANSWERING,
+    "answer_class": ANSWERING,
+    "propagation": ANSWERING - {Arm.TRANSCRIPT},
+}
+ARMS_OF_SCENES = {
+    "scene": set(Arm),
+    "scene_propagation": ANSWERING - {Arm.TRANSCRIPT},
+    "entities_plan": set(Arm),
+    "entities_board": set(Arm),
+}
+ARMS_OF_CORRECTIONS = {
+    "entities_corrected": ANSWERING - {Arm.UNCORRECTED},
+    "script_mismatch_corrected": ANSWERING - {Arm.UNCORRECTED},
+}
+
+
+@pytest.mark.parametrize("scenes", [False, True])
+def test_every_family_counts_in_the_arms_that_have_what_it_needs(scenes):
+    plan = Scene((Shape("a", "box", "Paris"),))
+    item = speech("w1", "Paris", entities=("Paris",), scripts=("Latn",), plan=plan, **TRUTH)
+    content = SuiteContent(scripts=True, entities=True, plans=True)
+    made = {"plan": plan, "board": plan} if scenes else {"answer": "Paris"}
+    corrected, raw = (ArmOutput("Pariss", correction=c, **made) for c in (Correction("Paris"), None))
+    table = count_run(
+        [item],
+        ["a"],
+        {arm: [raw if arm in (Arm.UNCORRECTED, Arm.PLAN) else corrected] for arm in Arm},
+        {},
+        {},
+        families(ScoringSettings(), {}, content, SystemContent(corrects=True, scenes=scenes)),
+        "exclude",
+    )
+    counted: dict[str, set[Arm]] = {}
+    for arm, columns in table.arms.items():
+        for name, counts in columns.counts.items():
+            if counts.present[0]:
+                counted.setdefault(name, set()).add(arm)
+    of_system = ARMS_OF_SCENES if scenes else ARMS_OF_ANSWERS
+    # the reference has no numbers
+    heard = {*ALIGNED, "entities", "pier_entities", "script_mismatch"} - {"pier_numbers"}
+    expected = {**{name: {Arm.AUDIO} for name in heard}, **ARMS_OF_CORRECTIONS, **of_system}
+    assert {name: counted[name] for name in expected} == expected
+    assert not (ARMS_OF_SCENES | ARMS_OF_ANSWERS).keys() - of_system.keys() & counted.keys()
+
+
 def test_items_timings_and_flags_are_carried_over():
     seconds = np.arange(5.0)
     flag = np.array([True, False, False, False, False])
@@ -210,7 +259,8 @@ def test_a_scorer_without_a_source_file_can_be_described():
 SIXTY = """
 import sys
 import numpy as np
-from misheard.metrics.base import Arm, ArmOutput
+from misheard.metrics.base import Arm, ArmOutput, Correction
+from misheard.metrics.content import SuiteContent, SystemContent
 from misheard.metrics.propagation import COLUMNS
 from misheard.metrics.registry import ScoringSettings, families
 from misheard.metrics.scoring import count_run
