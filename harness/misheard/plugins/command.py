@@ -15,11 +15,11 @@ from misheard.plugins.settings import CommandPluginSettings
 from misheard.processes.commands import (
     VERSION_SECONDS,
     describe_command,
-    environment,
     status_in_words,
     version_sha256,
 )
 from misheard.processes.programs import MAX_STDIN_BYTES, Ended, ProgramRunner, RunnerLostError
+from misheard.processes.variables import environment
 
 
 class CommandPlugin:

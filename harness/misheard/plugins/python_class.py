@@ -32,6 +32,7 @@ class PythonPlugin:
         self._base = base
         self._role = role
         self._instance: Any = None
+        self._fingerprint: dict[str, Any] | None = None
 
     def check(self) -> None:
         """Import the class. Raises ConfigError where there is none, or none with the method."""
@@ -42,18 +43,19 @@ class PythonPlugin:
         made = self._load()
         options = copy.deepcopy(self._settings.options)
         self._instance = self._guarded(lambda: made(**options), "the class")
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the class, the content of its source file, its options, and its own fingerprint."""
-        if self._instance is None:
-            raise RuntimeError("start() comes before fingerprint()")
-        return {
+        self._fingerprint = {
             "kind": "python",
             "target": self._settings.target,
-            "source_sha256": _source_sha256(type(self._instance)),
+            "source_sha256": _source_sha256(made),
             "options_sha256": sha256_json(self._settings.model_dump(mode="json")["options"]),
             "own": self._own_fingerprint(),
         }
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the class, the content of its source file, its options, and its own fingerprint."""
+        if self._fingerprint is None:
+            raise RuntimeError("start() comes before fingerprint()")
+        return self._fingerprint
 
     def complete(self, requests: Sequence[PluginRequest]) -> Iterator[Completion]:
         """Yield one completion per request, in order."""

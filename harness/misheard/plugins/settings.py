@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from misheard.canonical import canonical_json
 from misheard.language_models.settings import check_http_url
+from misheard.processes.variables import check_variables
 
 
 class _Settings(BaseModel):
@@ -23,6 +25,15 @@ class PythonPluginSettings(_Settings):
     target: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
     options: dict[str, Any] = {}
 
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            canonical_json(value)
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("must be values that JSON has: no dates, and only finite numbers") from None
+        return value
+
 
 class CommandPluginSettings(_Settings):
     """A program: a fresh process per request, JSON on standard input and on standard output.
@@ -40,6 +51,20 @@ class CommandPluginSettings(_Settings):
     version_command: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] | None = None
     env: dict[str, str] = {}
+
+    @field_validator("command", "version_command")
+    @classmethod
+    def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if value and not value[0]:
+            raise ValueError("must begin with a program")
+        if any("\0" in argument for argument in value):
+            raise ValueError("holds a NUL character")
+        return value
+
+    @field_validator("env")
+    @classmethod
+    def _check_env(cls, value: dict[str, str]) -> dict[str, str]:
+        return check_variables(value)
 
 
 class HttpPluginSettings(_Settings):

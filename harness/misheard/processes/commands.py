@@ -1,7 +1,7 @@
-"""What a configured command is: its variables, what decides its output, and how it ended."""
+"""What a configured command is: what decides its output, and how it ended."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,6 @@ from misheard.processes.programs import Ended
 
 VERSION_SECONDS = 60.0
 """Longest time for a command that prints a version."""
-
-_PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})
-
-
-def environment(
-    names: Sequence[str] | None, env: Mapping[str, str], inherited: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the variables of a program: the run's own without proxies, or those named; and the config's."""
-    if names is None:
-        kept = {name: value for name, value in inherited.items() if name.lower() not in _PROXIES}
-    else:
-        kept = {name: inherited[name] for name in names if name in inherited}
-    return {**kept, **env}
 
 
 def describe_command(command: Sequence[str]) -> dict[str, Any]:

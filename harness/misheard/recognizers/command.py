@@ -12,11 +12,11 @@ from misheard.failures import FailureKind, ItemFailedError
 from misheard.processes.commands import (
     VERSION_SECONDS,
     describe_command,
-    environment,
     status_in_words,
     version_sha256,
 )
 from misheard.processes.programs import Ended, ProgramRunner, RunnerLostError
+from misheard.processes.variables import environment
 from misheard.recognizers.command_output import MAX_OUTPUT_BYTES, ClipOutput, parse_row, parse_text
 from misheard.recognizers.command_template import fill
 from misheard.recognizers.protocol import (

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from misheard.language_models.settings import ServerSettings
+from misheard.processes.variables import check_variables
 from misheard.recognizers.command_template import check_template
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -131,9 +132,7 @@ class CommandSettings(BaseModel):
     @field_validator("env")
     @classmethod
     def _check_env(cls, value: dict[str, str]) -> dict[str, str]:
-        if any(not name or "=" in name or "\0" in name + text for name, text in value.items()):
-            raise ValueError("a variable has a name, without =, and neither name nor value holds NUL")
-        return value
+        return check_variables(value)
 
     @field_validator("version_command")
     @classmethod
