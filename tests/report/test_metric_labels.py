@@ -5,22 +5,50 @@ from pathlib import Path
 
 import pytest
 
-from misheard.metrics.content import SuiteContent
+from misheard.metrics.content import SuiteContent, SystemContent
 from misheard.metrics.registry import ScoringSettings, families
 from misheard.report.labels import (
     UNICODE,
+    difference_unit,
+    format_difference,
     format_value,
     is_detail,
+    is_in_points,
+    is_score,
     is_shown_by_condition,
     label,
     metric_suggestion,
+    points_of,
+    reachable,
     section,
 )
 
 EVERYTHING = SuiteContent(
-    True, True, True, char_scripts=("Deva", "Hani"), scored_alone=("Deva", "Hani", "Latn")
+    True, True, True, char_scripts=("Deva", "Hani"), scored_alone=("Deva", "Hani", "Latn"), plans=True
 )
-FAMILIES = families(ScoringSettings(), {}, EVERYTHING)
+SYSTEMS = [
+    SystemContent(corrects=True, n_best=True, scenes=scenes, judged=("meaning", "answer"))
+    for scenes in (False, True)
+]
+FAMILIES = list(
+    {
+        family.name: family
+        for system in SYSTEMS
+        for family in families(ScoringSettings(), {}, EVERYTHING, system)
+    }.values()
+)
+OUTCOMES = (
+    "response", "propagation", "scene", "scene_propagation", "n_best", "judge_meaning", "judge_answer",
+)  # fmt: skip
+    "response",
+    "propagation",
+    "scene",
+    "scene_propagation",
+    "n_best",
+    "judge_meaning",
+    "judge_answer",
+)
+"""Families with scores beside shares."""
 
 
 @pytest.mark.parametrize(
@@ -37,6 +65,18 @@ FAMILIES = families(ScoringSettings(), {}, EVERYTHING)
         ("entity_preservation", "entities kept", "12.5%"),
         ("script_mismatch_rate", "wrong script", "12.5%"),
         ("response_quality", "answer quality", "0.125"),
+        ("wer_corrected", "WER, corrected", "12.5%"),
+        ("correction_precision", "edits that help", "12.5%"),
+        ("latn_token_change_rate", "Latn words touched", "12.5%"),
+        ("n_best_oracle", "oracle error rate", "12.5%"),
+        ("n_best_length", "hypotheses", "0.125"),
+        ("entity_preservation_board", "entities on boards", "12.5%"),
+        ("label_f1", "labels (F1)", "0.125"),
+        ("label_recall", "labels drawn", "12.5%"),
+        ("empty_board_rate", "empty boards", "12.5%"),
+        ("shapes_per_board", "shapes a board", "0.125"),
+        ("judge_meaning_score", "meaning, judged", "0.1"),
+        ("judge_answer_flip_rate", "judge answer flip rate", "12.5%"),
     ],
 )
 def test_names_and_numbers(metric: str, name: str, shown: str) -> None:
@@ -44,16 +84,34 @@ def test_names_and_numbers(metric: str, name: str, shown: str) -> None:
     assert format_value(metric, 0.125, UNICODE) == shown
 
 
+def test_scores_of_the_judge_are_in_points() -> None:
+    assert format_value("judge_answer_score", 87.26, UNICODE) == "87.3"
+    assert format_difference("judge_answer_score", -2.5, UNICODE) == "−2.5"
+    assert reachable("judge_answer_score", (-1.0, 103.0)) == [0.0, 100.0]
+    assert reachable("judge_answer_score", (-103.0, 1.0), is_difference=True) == [-100.0, 1.0]
+    assert difference_unit("judge_answer_score") == difference_unit("correct_rate") == " points"
+    assert (points_of("judge_answer_score", 2.0), points_of("correct_rate", 0.02)) == (2.0, 2.0)
+
+
+def test_what_is_best_at_100_is_shown_in_points() -> None:
+    for family in FAMILIES:
+        for rate in family.rates:
+            if rate.better is not None:
+                assert is_in_points(rate.name) == (rate.best == 100.0), rate.name
+            assert is_score(rate.name) or not is_in_points(rate.name)
+
+
 def test_every_recognition_metric_is_a_percentage() -> None:
     for family in FAMILIES:
         for rate in family.rates:
-            if family.name not in ("response", "propagation"):
+            if family.name.removesuffix("_replies") not in OUTCOMES:
                 assert format_value(rate.name, 0.5, UNICODE).endswith("%"), rate.name
 
 
 def test_headings_are_written_for_readers() -> None:
     for family in FAMILIES:
         assert re.match(r"[A-Z][a-z]", section(family.name, "audio")), family.name
+        assert "_" not in section(family.name, "audio")
 
 
 def test_the_matrix_shows_few_metrics_of_a_family() -> None:

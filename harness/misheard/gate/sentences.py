@@ -7,6 +7,7 @@ from misheard.gate.verdict import Check, GateVerdict, Outcome
 from misheard.report.labels import (
     UNICODE,
     count_of,
+    difference_unit,
     format_difference,
     format_difference_interval,
     format_interval,
@@ -14,6 +15,7 @@ from misheard.report.labels import (
     is_score,
     label,
     plain,
+    points_of,
     reachable,
 )
 from misheard.stats.gate import ABSOLUTE, ALPHA, LatencyFigures, Rule, Status
@@ -89,8 +91,8 @@ def rule_words(rule: Rule, limit: float | None, metric: str) -> str:
     """Return what a tolerance asks for: `may rise by at most 2 points`."""
     if limit is None:
         return _RULES[rule]
-    unit = "" if is_score(metric) else "%" if rule in ABSOLUTE else " points"
-    return f"{_RULES[rule]} {limit if is_score(metric) else round(100 * limit, 10):g}{unit}"
+    unit = ("" if is_score(metric) else "%") if rule in ABSOLUTE else difference_unit(metric)
+    return f"{_RULES[rule]} {points_of(metric, limit):g}{unit}"
 
 
 def _relative_figures(check: Check, metric: str) -> str:
@@ -131,7 +133,7 @@ def value(metric: str, number: float | None) -> str:
 
 def change(metric: str, number: float) -> str:
     """Return a difference of a rate with its sign."""
-    return format_difference(metric, number, UNICODE) + ("" if is_score(metric) else " points")
+    return format_difference(metric, number, UNICODE) + difference_unit(metric)
 
 
 def latency_sentence(

@@ -1,95 +1,29 @@
 """How the terminal names metrics and writes numbers."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from misheard.report.metric_names import (
+    DETAIL_SUFFIXES,
+    DETAILS,
+    JUDGED,
+    LABELS,
+    NOT_BY_CONDITION,
+    POINTS,
+    PROFILES,
+    RANGES,
+    SCORES,
+    SCRIPT_RATE,
+    SCRIPT_SHARE,
+    SECTIONS,
+    SHARE_SUFFIXES,
+    SHARES,
+    TOKEN_CHANGE,
+)
 from misheard.report.values import Document
 from misheard.stats.verdict import MIN_UNITS
 from misheard.suite.problems import shown, suggestion
-
-_LABELS = {
-    "wer": "word error rate",
-    "cer": "character error rate",
-    "mer": "mixed error rate",
-    "pier_entities": "entity words wrong",
-    "pier_numbers": "numbers wrong",
-    "entity_preservation": "entities kept",
-    "script_mismatch_rate": "wrong script",
-    "script_mismatch_character_rate": "wrong-script characters",
-    "word_information_lost": "word information lost",
-    "word_information_preserved": "word information kept",
-    "wer_compounds_joined": "WER, compounds joined",
-    "response_quality": "answer quality",
-    "exact_match_rate": "exact match",
-    "correct_rate": "correct",
-    "abstention_rate": "abstained",
-    "hallucination_rate": "hallucinated",
-    "non_speech_hallucination_rate": "text where none is",
-    "quality_drop": "quality lost",
-    "degraded_fraction": "answers worse",
-    "improved_fraction": "answers better",
-    "response_agreement_f1": "agreement (F1)",
-    "flip_rate": "answers changed",
-}
-
-_SECTIONS = {
-    "propagation": "Lost to mishearing",
-    "wer": "Recognition",
-    "cer": "Recognition",
-    "mer": "Recognition",
-    "entities": "Entities and numbers",
-    "pier_entities": "Entities and numbers",
-    "pier_numbers": "Entities and numbers",
-    "script_mismatch": "Scripts",
-    "information": "Words and sentences",
-    "error_categories": "Kinds of errors",
-    "bursts": "Insertion bursts",
-    "compounds": "Compounds",
-    "response": "Answers, {arm}",
-    "answer_class": "Answers, {arm}",
-    "non_speech": "Clips without speech",
-}
-
-_PROFILES = {
-    "nfc": "case and punctuation count as errors",
-    "exact": "case, punctuation and Unicode form count as errors",
-    "plain": "case and punctuation do not count",
-    "spoken": "case, punctuation and how numbers are written do not count",
-}
-
-_SCRIPT_RATE = re.compile(r"(cer|wer|pier)_(?!mean)([a-z]{4})")
-_SCRIPT_SHARE = re.compile(r"([a-z]{4})_(precision|recall)")
-
-_DETAIL_SUFFIXES = (
-    "_mean",
-    "_bounded",
-    "_substitution_rate",
-    "_deletion_rate",
-    "_insertion_rate",
-    "_error_rate",
-    "_character_rate",
-)
-_DETAILS = (
-    "baseline_quality",
-    "arm_quality",
-    "word_information_lost",
-    "word_information_preserved",
-    "burst_item_rate",
-    "burst_loop_rate",
-    "burst_novel_rate",
-    "wer_compounds_joined",
-)
-_NOT_BY_CONDITION = ("exact_match_rate", "abstention_rate", "improved_fraction", "response_agreement_f1")
-_SCORES = ("response_quality", "quality_drop", "response_agreement_f1", "baseline_quality", "arm_quality")
-_SHARE_SUFFIXES = ("_rate", "_fraction", "_mean")
-_RANGES = {
-    "quality_drop": (-1.0, 1.0),
-    "response_quality": (0.0, 1.0),
-    "response_agreement_f1": (0.0, 1.0),
-    "entity_preservation": (0.0, 1.0),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +46,14 @@ ASCII = Marks(worst="^", primary="+", missing="-", to="..", dot="|", minus="-", 
 
 def label(metric: str) -> str:
     """Return what a metric is called in a table."""
-    if rate := _SCRIPT_RATE.fullmatch(metric):
+    if rate := SCRIPT_RATE.fullmatch(metric):
         script = rate[2].capitalize()
         return f"{script} words wrong" if rate[1] == "pier" else f"{rate[1].upper()} of {script} alone"
-    if share := _SCRIPT_SHARE.fullmatch(metric):
+    if share := SCRIPT_SHARE.fullmatch(metric):
         return f"{share[1].capitalize()} {share[2]}"
-    return _LABELS.get(metric, metric.replace("_", " "))
+    if change := TOKEN_CHANGE.fullmatch(metric):
+        return f"{(change[1] or change[2]).capitalize()} words touched"
+    return LABELS.get(metric, metric.replace("_", " "))
 
 
 def metric_suggestion(name: str, known: Iterable[str]) -> str:
@@ -137,25 +73,48 @@ def plain(text: str) -> str:
 
 def section(family: str, arm: str) -> str:
     """Return the heading under which a family stands in an arm."""
-    if _SCRIPT_RATE.fullmatch(family):
+    if SCRIPT_RATE.fullmatch(family):
         return "Recognition"
-    return _SECTIONS.get(family, f"{family.replace('_', ' ')} ({{arm}})").format(arm=arm)
+    if TOKEN_CHANGE.fullmatch(family):
+        return SECTIONS["correction"]
+    return SECTIONS.get(family, f"{family.replace('_', ' ')} ({{arm}})").format(arm=arm)
 
 
 def is_detail(metric: str) -> bool:
     """Whether a metric only breaks another one down, and is left to report.json and matrix.csv."""
-    return metric in _DETAILS or metric.endswith(_DETAIL_SUFFIXES)
+    judged = JUDGED.fullmatch(metric)
+    if judged is not None:
+        return judged[2] != "score"
+    return metric in DETAILS or metric.endswith(DETAIL_SUFFIXES)
 
 
 def is_shown_by_condition(metric: str) -> bool:
     """Whether a metric has a row in the terminal's matrix; matrix.csv has all of them."""
-    return not is_detail(metric) and metric not in _NOT_BY_CONDITION
+    return not is_detail(metric) and metric not in NOT_BY_CONDITION
 
 
 def is_score(metric: str) -> bool:
-    """Whether a metric is a score from 0 to 1 and not a share that reads better in percent."""
-    is_share = metric.endswith((*_SHARE_SUFFIXES, "_bounded")) or metric in _LABELS
-    return metric in _SCORES or not (is_share or _SCRIPT_RATE.match(metric) or _SCRIPT_SHARE.match(metric))
+    """Whether a metric stands as it is, and is not a share that reads better in percent."""
+    if metric in SCORES or is_in_points(metric):
+        return True
+    is_share = metric.endswith((*SHARE_SUFFIXES, "_bounded")) or metric in SHARES or metric in LABELS
+    return not (is_share or SCRIPT_RATE.match(metric) or SCRIPT_SHARE.match(metric))
+
+
+def is_in_points(metric: str) -> bool:
+    """Whether a metric is a score from 0 to 100, whose differences are in points."""
+    judged = JUDGED.fullmatch(metric)
+    return judged is not None and judged[2] in POINTS
+
+
+def points_of(metric: str, value: float) -> float:
+    """Return a difference, a margin or a bound in the unit of tables: points where shares are in percent."""
+    return value if is_score(metric) else round(100.0 * value, 10)
+
+
+def difference_unit(metric: str) -> str:
+    """Return what stands behind a difference in a sentence."""
+    return " points" if is_in_points(metric) or not is_score(metric) else ""
 
 
 def format_value(metric: str, value: float | None, marks: Marks) -> str:
@@ -180,7 +139,7 @@ def format_interval(metric: str, interval: Sequence[float] | None, marks: Marks)
 
 
 def _is_within_one(metric: str) -> bool:
-    return metric.endswith(_SHARE_SUFFIXES) or metric.startswith("pier_") or bool(_SCRIPT_SHARE.match(metric))
+    return metric.endswith(SHARE_SUFFIXES) or metric.startswith("pier_") or bool(SCRIPT_SHARE.match(metric))
 
 
 def format_difference_interval(metric: str, interval: Sequence[float] | None, marks: Marks) -> str:
@@ -191,6 +150,8 @@ def format_difference_interval(metric: str, interval: Sequence[float] | None, ma
 
 
 def _digits(metric: str, value: float, sign: str) -> str:
+    if is_in_points(metric):
+        return f"{value:{sign}.1f}"
     return f"{value:{sign}.3f}" if is_score(metric) else f"{100 * value:{sign}.1f}"
 
 
@@ -225,6 +186,11 @@ def reachable(metric: str, ends: Sequence[float], *, is_difference: bool = False
     return _clamped((low - high, high - low) if is_difference else (low, high), ends)
 
 
+def format_size(metric: str, value: float, marks: Marks) -> str:
+    """Return the size of a difference without unit and plus sign."""
+    return _digits(metric, value, "").replace("-", marks.minus)
+
+
 def format_p(p: float | None, marks: Marks) -> str:
     """Return a p-value; under 0.001 it says no more."""
     if p is None:
@@ -239,7 +205,7 @@ def profile_sentence(scorer: Document) -> str | None:
         return None
     if profile == "spoken" and scorer.get("number_words_kept"):
         return f"profile spoken: number words stay words {_in_languages(scorer['number_words_kept'])}"
-    what = _PROFILES.get(str(profile))
+    what = PROFILES.get(str(profile))
     return f"profile {plain(str(profile))}" + (f": {what}" if what else "")
 
 
@@ -250,7 +216,9 @@ def _in_languages(tags: Sequence[str | None]) -> str:
 
 
 def _range(metric: str) -> tuple[float, float]:
-    return _RANGES.get(metric, (0.0, 1.0 if _is_within_one(metric) else math.inf))
+    if is_in_points(metric):
+        return (0.0, 100.0)
+    return RANGES.get(metric, (0.0, 1.0 if _is_within_one(metric) else math.inf))
 
 
 def _within(

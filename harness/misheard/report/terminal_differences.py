@@ -10,7 +10,7 @@ from misheard.report.labels import (
     difference_interval,
     format_difference,
     format_difference_interval,
-    is_score,
+    format_size,
 )
 from misheard.report.values import Document
 
@@ -51,7 +51,4 @@ def verdict_word(verdict: str) -> str:
 
 def format_amount(metric: str, value: float | None, marks: Marks) -> str:
     """Return the size of a difference without unit and plus sign; rates differ by percentage points."""
-    if value is None:
-        return marks.missing
-    text = f"{value:.3f}" if is_score(metric) else f"{100 * value:.1f}"
-    return text.replace("-", marks.minus)
+    return marks.missing if value is None else format_size(metric, value, marks)
