@@ -40,14 +40,6 @@ FAMILIES = list(
 OUTCOMES = (
     "response", "propagation", "scene", "scene_propagation", "n_best", "judge_meaning", "judge_answer",
 )  # fmt: skip
-    "response",
-    "propagation",
-    "scene",
-    "scene_propagation",
-    "n_best",
-    "judge_meaning",
-    "judge_answer",
-)
 """Families with scores beside shares."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from misheard.metrics.base import Arm, BoolArray, Counts, Family, FloatArray, Rate
 from misheard.metrics.table import CountTable
-from misheard.stats.estimates import family_arms
+from misheard.stats.estimates import family_arms, spans_arms
 
 STAGES: Mapping[Arm, str] = {Arm.TRANSCRIPT: "recognition", Arm.PLAN: "planning"}
 """The golden arms in the order of the pipeline, and the stage whose golden value enters there."""
@@ -79,7 +79,7 @@ def find_chains(table: CountTable, families: Sequence[Family]) -> list[Chain]:
     for family in families:
         own = {arm: counts[family.name, arm] for arm in family.arms if (family.name, arm) in counts}
         arms = [Arm.AUDIO, *(arm for arm in STAGES if _is_link(arm, own))]
-        if family.relative_to is None and Arm.AUDIO in own and len(arms) > 1:
+        if spans_arms(family) and Arm.AUDIO in own and len(arms) > 1:
             parts = [own[arm] for arm in arms]
             found.append(
                 Chain(

@@ -8,7 +8,7 @@ import numpy as np
 from misheard.metrics.base import Arm, BoolArray, Family
 from misheard.metrics.table import CountTable
 from misheard.stats.differences import Adjusted, Difference, Pairs, Unpaired, compare_pairs
-from misheard.stats.estimates import family_arms, family_failures
+from misheard.stats.estimates import family_arms, family_failures, spans_arms
 from misheard.stats.multiplicity import benjamini_hochberg, holm
 from misheard.stats.pairing import check_same_items, reorder
 from misheard.stats.resampling import RESAMPLES, SEED
@@ -264,7 +264,7 @@ def compare_arms(
 
 
 def arm_pairs(table: CountTable, families: Sequence[Family], golden: Arm, arm: Arm) -> list[Pairs]:
-    """Return the counts of two arms of one system side by side, for every family that both have."""
+    """Return the counts of two arms of one system side by side, for every family that both are scored in."""
     counts = {(family.name, name): counts for family, name, counts in family_arms(table, families)}
     return [
         Pairs.of(
@@ -274,7 +274,7 @@ def arm_pairs(table: CountTable, families: Sequence[Family], golden: Arm, arm: A
             (family_failures(table, family, golden), family_failures(table, family, arm)),
         )
         for family in families
-        if family.relative_to is None and {(family.name, golden), (family.name, arm)} <= counts.keys()
+        if spans_arms(family) and {(family.name, golden), (family.name, arm)} <= counts.keys()
     ]
 
 

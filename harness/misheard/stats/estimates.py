@@ -142,6 +142,17 @@ def family_arms(table: CountTable, families: Sequence[Family]) -> list[tuple[Fam
     ]
 
 
+_OF_ONE_STAGE = ("correction", "token_change_", "judge_meaning_replies", "judge_answer_replies")
+
+
+def spans_arms(family: Family) -> bool:
+    """Whether a family scores the same thing in every arm, so that arms can be set against each other.
+
+    What is counted of the corrector's edits or of the judge's replies is not: each arm gives them other texts.
+    """
+    return family.relative_to is None and not family.name.startswith(_OF_ONE_STAGE)
+
+
 def family_failures(table: CountTable, family: Family, arm: Arm) -> BoolArray:
     """Return the items that failed in an arm, or in the arm that the family compares it with: bool[n]."""
     failed = failed_rows(table, arm)
