@@ -46,7 +46,10 @@ class Fields:
     def kind(self, name: str) -> str:
         """Return a kind such as `box`: a lower-case letter, then letters, digits and underscores."""
         return self._text(
-            name, lambda value: None if _KIND.fullmatch(value) else "must match [a-z][a-z0-9_]*"
+            name,
+            lambda value: (
+                None if _KIND.fullmatch(value) else "must match [a-z][a-z0-9_]*, at most 40 characters"
+            ),
         )
 
     def label(self, name: str, *, optional: bool = False) -> str:
