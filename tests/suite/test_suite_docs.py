@@ -14,5 +14,7 @@ def test_the_examples_load(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text(items)
     (tmp_path / "single.json").write_text(single)
     suite = load_suite(tmp_path, require_audio=False)
-    assert (suite.version, [item.id for item in suite.items]) == ("1.2", ["q01", "n01"])
+    assert (suite.version, [item.id for item in suite.items]) == ("1.2", ["q01", "b01", "n01"])
+    assert suite.items[1].plan is not None and len(suite.items[1].plan.connections) == 1
+    assert suite.glossary == {"en": ("Kubernetes", "payment service")}
     assert len(load_suite(tmp_path / "single.json", require_audio=False).items) == 1

@@ -16,7 +16,8 @@ class _Scope(BaseModel):
     """What every planner shares.
 
     Attributes:
-        scope: see `PlanScope`. In a session the board goes on from one plan to the next.
+        scope: what a plan is made from: an `item`'s own utterance, or all of its `session` up to it, in suite
+            order, where the board goes on from one plan to the next.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -58,6 +58,7 @@ class FakeRecognizerSettings(BaseModel):
     Attributes:
         transcripts: text by the sha256 of a window's samples (`fake.samples_sha256`); other windows get words
             that are derived from their hash, so that the same audio always gives the same text.
+        n_best: hypotheses, the best first, by the same key, of windows that have several.
         delay_seconds: pause per batch.
         batch_size: windows per batch.
     """
