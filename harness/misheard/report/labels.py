@@ -9,6 +9,7 @@ from misheard.report.metric_names import (
     DETAILS,
     JUDGED,
     LABELS,
+    NOT_ATTRIBUTED,
     NOT_BY_CONDITION,
     POINTS,
     PROFILES,
@@ -91,6 +92,11 @@ def is_detail(metric: str) -> bool:
 def is_shown_by_condition(metric: str) -> bool:
     """Whether a metric has a row in the terminal's matrix; matrix.csv has all of them."""
     return not is_detail(metric) and metric not in NOT_BY_CONDITION
+
+
+def is_attributed(metric: str) -> bool:
+    """Whether the terminal shows what each stage loses of a metric; report.json has it of all."""
+    return not is_detail(metric) and metric not in NOT_ATTRIBUTED
 
 
 def is_score(metric: str) -> bool:

@@ -154,6 +154,15 @@ NOT_BY_CONDITION = (
     "degraded_board_fraction",
 )
 """Metrics that the blocks above the matrix show, and the matrix on a terminal does not."""
+NOT_ATTRIBUTED = (
+    "label_precision",
+    "connection_precision",
+    "undrawn_connection_rate",
+    "entity_preservation_corrected",
+    "entity_preservation_plan",
+    "corrected_script_mismatch_rate",
+)
+"""Metrics whose losses are left to report.json: they measure a stage before the last."""
 SCORES = (
     "response_quality",
     "quality_drop",

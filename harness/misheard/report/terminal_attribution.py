@@ -12,7 +12,7 @@ from misheard.report.labels import (
     format_difference_interval,
     format_interval,
     format_value,
-    is_detail,
+    is_attributed,
     is_shown_by_condition,
     label,
     rate_interval,
@@ -20,9 +20,17 @@ from misheard.report.labels import (
 from misheard.report.terminal_cells import Cell, Grid, Row, cell_tables, dim, fitting, heading, sized
 from misheard.report.terminal_differences import VERDICT_STYLES, format_amount
 from misheard.report.terminal_matrix import cell_columns, same_items, section_row, spaced
+from misheard.report.terminal_stages import (
+    format_share,
+    format_share_interval,
+    has_stages,
+    stages_block,
+    stages_of,
+    undefined_lines,
+)
 from misheard.report.values import Document
 
-FLIP_RATE = "flip_rate"
+FLIP_RATE, BOARD_FLIP_RATE = "flip_rate", "board_flip_rate"
 
 
 def shares_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
@@ -31,15 +39,19 @@ def shares_block(report: Document, width: int, marks: Marks) -> Iterator[Rendera
     shown = [entry for entry in whole["metrics"] if _has_shortfall(entry)] if whole is not None else []
     if not shown:
         return
+    if has_stages(shown):
+        yield stages_block(shown, width, marks)
+        return
     layouts = [_shares_grid(shown, marks, is_wide=wide) for wide in (True, False)]
     yield Group(
         heading("What is missing to the best score", "lost to recognition, or missing anyway", width),
         fitting(width, *layouts),
+        *undefined_lines(shown, width, marks),
     )
 
 
 def _has_shortfall(entry: Document) -> bool:
-    return entry["shortfall"] is not None and not is_detail(entry["metric"])
+    return entry["shortfall"] is not None and is_attributed(entry["metric"])
 
 
 def _shares_grid(entries: Sequence[Document], marks: Marks, *, is_wide: bool) -> Grid:
@@ -72,9 +84,11 @@ def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[Re
     rows = list(_rows(shown, marks))
     if not rows:
         return
-    note = f"change: audio {marks.minus} transcript, pair by pair; interval below"
+    title, note = "What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair"
+    if has_stages(shown[0]["metrics"]):
+        title, note = "What each stage loses", "change: without its golden value, pair by pair"
     yield Group(
-        heading("What mishearing costs, by condition", note, width),
+        heading(f"{title}, by condition", f"{note}; interval below", width),
         *spaced(cell_tables(cell_columns(report, groups), rows, width, marks.missing)),
     )
 
@@ -82,27 +96,67 @@ def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[Re
 def _rows(places: Sequence[Document], marks: Marks) -> Iterator[Row]:
     if not places:
         return
+    metrics = [
+        (number, metric)
+        for number, metric in enumerate(places[0]["metrics"])
+        if is_shown_by_condition(metric["metric"]) and is_attributed(metric["metric"])
+    ]
+    chains = [metric for _, metric in metrics]
+    for stage in stages_of(chains):
+        yield from _stage_rows(places, metrics, stage, marks)
+    if has_stages(chains):
+        yield from _rest_rows(places, metrics, marks)
+    for flip, name in ((FLIP_RATE, "control_flip_rate"), (BOARD_FLIP_RATE, "control_board_flip_rate")):
+        flips = [place[name] for place in places]
+        if any(one is not None and one["n"] for one in flips):
+            yield section_row("Control arm", tuple(f"n {sized(f)}" if f and f["n"] else "" for f in flips))
+            yield Row(label(flip), tuple(_flips(flip, one, marks) for one in flips))
+
+
+def _stage_rows(
+    places: Sequence[Document], metrics: Sequence[tuple[int, Document]], stage: str, marks: Marks
+) -> Iterator[Row]:
     sizes: tuple[str, ...] | None = None
-    for number, metric in enumerate(places[0]["metrics"]):
+    for number, metric in metrics:
         entries = [place["metrics"][number] for place in places]
-        if not is_shown_by_condition(metric["metric"]) or not any(entry["n"] for entry in entries):
+        losses = [_loss(entry, stage) for entry in entries]
+        if not any(entry["n"] for entry in entries) or None in losses:
             continue
         pairs = tuple(f"n {sized(entry)}" if entry["n"] else "" for entry in entries)
         if pairs != sizes:
             sizes = pairs
-            yield section_row("Lost to recognition", sizes)
-        yield Row(label(metric["metric"]), tuple(_change(entry, marks) for entry in entries))
-        shares = tuple(_share(entry, marks) for entry in entries)
+            yield section_row(f"Lost to {stage.replace('_', ' ')}", sizes)
+        name = metric["metric"]
+        yield Row(label(name), tuple(_change(loss, name, marks) for loss in losses if loss is not None))
+        shares = tuple(_share(loss, marks) for loss in losses if loss is not None)
         if any(shares):
             yield Row("  share of shortfall", shares)
-    flips = [place["control_flip_rate"] for place in places]
-    if any(flip is not None and flip["n"] for flip in flips):
-        yield section_row("Control arm", tuple(f"n {sized(f)}" if f and f["n"] else "" for f in flips))
-        yield Row(label(FLIP_RATE), tuple(_flips(flip, marks) for flip in flips))
 
 
-def _change(entry: Document, marks: Marks) -> Cell | None:
-    loss, metric = entry["losses"][0], entry["metric"]
+def _rest_rows(
+    places: Sequence[Document], metrics: Sequence[tuple[int, Document]], marks: Marks
+) -> Iterator[Row]:
+    """Yield what is lost with the golden plan."""
+    sizes: tuple[str, ...] | None = None
+    for number, metric in metrics:
+        entries = [place["metrics"][number] for place in places]
+        if not any(entry["n"] for entry in entries) or metric["remainder"]["stage"] != "rendering":
+            continue
+        pairs = tuple(f"n {sized(entry)}" if entry["n"] else "" for entry in entries)
+        if pairs != sizes:
+            sizes = pairs
+            yield section_row("Lost in rendering", sizes)
+        yield Row(label(metric["metric"]), tuple(_rest(entry, marks) for entry in entries))
+        shares = tuple(_share(entry["remainder"], marks) for entry in entries)
+        if any(shares):
+            yield Row("  share of shortfall", shares)
+
+
+def _loss(entry: Document, stage: str) -> Document | None:
+    return next((loss for loss in entry["losses"] if loss["stage"] == stage), None)
+
+
+def _change(loss: Document, metric: str, marks: Marks) -> Cell | None:
     difference = loss["difference"]
     if difference["difference"] is None:
         return None
@@ -117,35 +171,30 @@ def _change(entry: Document, marks: Marks) -> Cell | None:
     return Cell(text, format_difference_interval(metric, interval, marks), interval is not None)
 
 
+def _rest(entry: Document, marks: Marks) -> Cell | None:
+    part, metric = entry["remainder"], entry["metric"]
+    if part["amount"] is None:
+        return None
+    interval = rate_interval(metric, {"intervals": part["amount_intervals"], "flags": entry["flags"]})
+    text = Text(format_amount(metric, part["amount"], marks))
+    return Cell(text, format_interval(metric, interval, marks), interval is not None)
+
+
 def noise_mark(loss: Document, marks: Marks) -> str:
     """Return the sign of a change that is smaller than what the control arm shows by itself."""
     return f" {marks.noise}" if loss["within_noise"] else ""
 
 
-def format_share(share: float | None, marks: Marks) -> str:
-    """Return a share of the shortfall in percent."""
-    return marks.missing if share is None else f"{100 * share:.0f}%".replace("-", marks.minus)
-
-
-def format_share_interval(part: Document, marks: Marks) -> str:
-    """Return the interval of a share in percent, without its unit."""
-    deciding = None if part["intervals"] is None else part["intervals"]["deciding"]
-    if deciding is None:
-        return marks.missing
-    return marks.to.join(f"{100 * end:.0f}".replace("-", marks.minus) for end in deciding)
-
-
-def _share(entry: Document, marks: Marks) -> Cell | None:
-    part = entry["losses"][0]
+def _share(part: Document, marks: Marks) -> Cell | None:
     if part["share"] is None:
         return None
     interval = format_share_interval(part, marks)
     return Cell(Text(format_share(part["share"], marks)), interval, interval != marks.missing)
 
 
-def _flips(flip: Document | None, marks: Marks) -> Cell | None:
+def _flips(metric: str, flip: Document | None, marks: Marks) -> Cell | None:
     if flip is None or flip["value"] is None:
         return None
-    interval = rate_interval(FLIP_RATE, flip)
-    text = Text(format_value(FLIP_RATE, flip["value"], marks))
-    return Cell(text, format_interval(FLIP_RATE, interval, marks), interval is not None)
+    interval = rate_interval(metric, flip)
+    text = Text(format_value(metric, flip["value"], marks))
+    return Cell(text, format_interval(metric, interval, marks), interval is not None)

@@ -18,6 +18,13 @@ from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, 
 from misheard.report.terminal_differences import difference_cells, difference_columns
 from misheard.report.values import Document
 
+_ARMS = ("audio", "uncorrected", "transcript", "plan", "control")
+_RELATIVE = ("audio", "uncorrected", "control")
+"""The arms that are set against the transcript arm item by item."""
+
+_SIDES = {"audio": "b", "transcript": "a"}
+"""The sides of the paired change that the first block is about."""
+
 _UNPAIRED = {
     "b_failed": "that failed in the audio arm",
     "a_failed": "that failed in the transcript arm",
@@ -29,15 +36,15 @@ _UNPAIRED = {
 def arms_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the arms side by side: answers from what was heard against answers from what was said.
 
-    Audio and transcript stand over the pairs that their change is made of, the control over its own items.
+    Audio and transcript stand over the pairs that their change is made of, other arms over their own items.
     """
     lost = report["propagation"]["lost_to_recognition"]
     shown = [metric for metric in lost if not is_detail(metric)]
     if not shown:
         return
-    control = report["arms"].get("control", {})
+    further = _further_arms(report, shown)
     noisy = _within_noise(report)
-    layouts = [_arms_grid(lost, shown, control, noisy, marks, is_wide=wide) for wide in (True, False)]
+    layouts = [_arms_grid(lost, shown, further, noisy, marks, is_wide=wide) for wide in (True, False)]
     yield Group(
         heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
         fitting(width, *layouts),
@@ -46,13 +53,24 @@ def arms_block(report: Document, width: int, marks: Marks) -> Iterator[Renderabl
     )
 
 
+def _further_arms(report: Document, shown: Sequence[str]) -> dict[str, Document]:
+    """Return the metrics of the arms beside audio and transcript, where one counts what is shown."""
+    arms = {arm: report["arms"].get(arm, {}) for arm in ("uncorrected", "plan", "control")}
+    return {
+        arm: metrics
+        for arm, metrics in arms.items()
+        if metrics and (arm == "control" or any(metrics.get(metric, {}).get("n") for metric in shown))
+    }
+
+
 def _noise_floor(report: Document, marks: Marks) -> Iterator[str]:
-    """Yield how often answers change without any mishearing, where a control arm says so."""
-    flips = report["propagation"]["control"].get("flip_rate")
-    if flips is not None and flips["value"] is not None:
-        ends = format_interval("flip_rate", rate_interval("flip_rate", flips), marks)
-        rate = format_value("flip_rate", flips["value"], marks)
-        yield f"noise floor: {rate} of answers changed in the control arm ({ends}, n {sized(flips)})"
+    """Yield how often answers or boards change without any mishearing, where a control arm says so."""
+    for metric, what in (("flip_rate", "answers"), ("board_flip_rate", "boards")):
+        flips = report["propagation"]["control"].get(metric)
+        if flips is not None and flips["value"] is not None:
+            ends = format_interval(metric, rate_interval(metric, flips), marks)
+            rate = format_value(metric, flips["value"], marks)
+            yield f"noise floor: {rate} of {what} changed in the control arm ({ends}, n {sized(flips)})"
 
 
 def _within_noise(report: Document) -> set[str]:
@@ -62,24 +80,39 @@ def _within_noise(report: Document) -> set[str]:
 
 
 def _arms_grid(
-    lost: Document, shown: Sequence[str], control: Document, noisy: set[str], marks: Marks, *, is_wide: bool
+    lost: Document,
+    shown: Sequence[str],
+    further: Mapping[str, Document],
+    noisy: set[str],
+    marks: Marks,
+    *,
+    is_wide: bool,
 ) -> Grid:
-    arms = ("audio", "transcript", "control") if control else ("audio", "transcript")
+    arms = [arm for arm in _ARMS if arm in further or arm in ("audio", "transcript")]
     grid = Grid([("", "left"), *((arm, "right") for arm in arms), *difference_columns("change", is_wide)])
     previous = None
     for metric in shown:
-        difference, again = lost[metric], control.get(metric)
-        sizes = [sized(difference)] * 2
-        values = [format_value(metric, difference[side], marks) for side in ("b", "a")]
-        if control:
-            sizes.append(marks.missing if again is None else sized(again))
-            values.append(format_value(metric, None if again is None else again["value"], marks))
+        difference = lost[metric]
+        cells = [
+            _arm_cells(metric, further[arm].get(metric), marks)
+            if arm in further
+            else (sized(difference), format_value(metric, difference[_SIDES[arm]], marks))
+            for arm in arms
+        ]
+        sizes, values = [size for size, _ in cells], [value for _, value in cells]
         if sizes != previous:
             grid.add(dim("n pairs" if previous is None else "n pairs below"), *map(dim, sizes))
             previous = sizes
         name = f"{label(metric)} {marks.noise}" if metric in noisy else label(metric)
         grid.add(*difference_cells(name, values, metric, difference, marks, is_wide))
     return grid
+
+
+def _arm_cells(metric: str, own: Document | None, marks: Marks) -> tuple[str, str]:
+    """Return n and value of a metric in an arm of its own items."""
+    if own is None:
+        return marks.missing, marks.missing
+    return sized(own), format_value(metric, own["value"], marks)
 
 
 def _unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
@@ -99,15 +132,16 @@ def _unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
 
 
 def answers_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
-    """Yield what happened to each answer, beside what happens to it without any mishearing."""
-    arms = {arm: report["propagation"][arm] for arm in ("audio", "control") if report["propagation"][arm]}
+    """Yield what happened to each answer or board, beside what happens to it without any mishearing."""
+    arms = {arm: report["propagation"][arm] for arm in _RELATIVE if report["propagation"][arm]}
     shown = [metric for metric in arms.get("audio", ()) if not metric.endswith("_response_quality")]
     if not shown:
         return
     layouts = [_answers_grid(arms, shown, marks, is_wide) for is_wide in (True, False)]
     note = "control: the noise floor" if "control" in arms else ""
+    title = "Board by board" if "board_flip_rate" in shown else "Answer by answer"
     yield Group(
-        heading("Answer by answer, against the transcript arm", note, width),
+        heading(f"{title}, against the transcript arm", note, width),
         fitting(width, *layouts),
         *(dim(joined(parts, width, marks)) for parts in _failed(arms, shown[0])),
     )

@@ -148,7 +148,7 @@ _OF_ONE_STAGE = ("correction", "token_change_", "judge_meaning_replies", "judge_
 def spans_arms(family: Family) -> bool:
     """Whether a family scores the same thing in every arm, so that arms can be set against each other.
 
-    What is counted of the corrector's edits or of the judge's replies is not: each arm gives them other texts.
+    Counts of the corrector's edits and of the judge's replies do not: each arm gives them other texts.
     """
     return family.relative_to is None and not family.name.startswith(_OF_ONE_STAGE)
 
