@@ -100,8 +100,9 @@ def test_trouble_is_a_typed_failure(arguments: list[str], kind: FailureKind, det
     "output",
     [
         b"canary", b"<html>canary</html>", b'["canary"]', b'"canary"', b"null", b'{"canary": NaN}',
-        b'{"a": -Infinity}', b'{"a": 1e999}', b'{"canary": 1, "canary": 2}', b'{} {"canary": 1}', b"{}\ncanary", b"\xff\xfe{}",
-        b"{'a': 1}", b"[" * 100_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b'{"a": ' + b"9" * 5_000 + b"}", b"\0",
+        b'{"a": -Infinity}', b'{"a": 1e999}', b'{"canary": 1, "canary": 2}', b'{} {"canary": 1}',
+        b"{}\ncanary", b"\xff\xfe{}", b"{'a': 1}", b"[" * 100_000, b"\0",
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b'{"a": ' + b"9" * 5_000 + b"}",
     ],
     ids=range(17),
 )  # fmt: skip

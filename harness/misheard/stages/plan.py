@@ -19,7 +19,10 @@ _SHOWN_PROBLEMS = 3
 
 
 def plan_schema(settings: LanguageModelPlannerSettings) -> str:
-    """Return the JSON schema that a planning model is held to, as canonical JSON."""
+    """Return the JSON schema that a planning model is held to, as canonical JSON.
+
+    `required` gives the order of the fields: shapes come before the connections that name them.
+    """
     name = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}
     label = {"type": "string", "maxLength": _LABEL_CHARACTERS}
     shape = _object({"id": name, "kind": {"type": "string", "enum": list(settings.kinds)}, "label": label})
