@@ -6,7 +6,6 @@ cannot add up unseen: they are all measured from there.
 """
 
 import json
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -170,7 +169,7 @@ def check_reason(reason: str) -> str:
 
 def read_calibration(path: Path) -> Calibration:
     """Read a calibration file. Raises InputError where it cannot be read, was edited or is none."""
-    return parse_calibration(_read(path), str(path))
+    return parse_calibration(read_bytes(path), str(path))
 
 
 def parse_calibration(raw: bytes, name: str) -> Calibration:
@@ -201,12 +200,13 @@ def write_calibration(path: Path, calibration: Calibration) -> None:
     write_json(path, {**data, "sha256": sha256_json(data)})
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path | str) -> bytes:
+    """Return the bytes of a calibration file. Raises InputError where it cannot be read or is too large."""
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or os.strerror(error.errno or 0)}") from error
+        raise InputError(f"{path}: {error.strerror}") from error
     if len(raw) > _MAX_BYTES:
         raise InputError(f"{path}: larger than {_MAX_BYTES} bytes")
     return raw

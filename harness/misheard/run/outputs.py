@@ -4,7 +4,7 @@ Reads a suite, a plan and a journal and nothing else, so that scoring can be rep
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from misheard.errors import IncompleteRunError
 from misheard.failures import Failure
-from misheard.metrics.base import Arm, ArmOutput, Correction, Judgement
+from misheard.metrics.base import Arm, ArmOutput, Correction
 from misheard.metrics.table import TIMING_COLUMNS
 from misheard.run.arms import HEARD
 from misheard.run.boards import Boards, planned, read_boards
@@ -42,15 +42,14 @@ class StageReplies:
     """What the journals say of every stage after the recognition.
 
     Attributes:
-        correct, respond, plans, boards: per stage; without any where the system lacks it.
-        judgements: by arm and item, then by question.
+        correct, respond, plans, boards, judge: per stage; without any where the system lacks it.
     """
 
     correct: Replies = _NONE
     respond: Replies = _NONE
     plans: Replies = _NONE
     boards: Replies = _NONE
-    judgements: Mapping[tuple[str, str], Mapping[str, Judgement]] = field(default_factory=dict)
+    judge: Replies = _NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,7 @@ class _ArmBuilder:
             output = self._answer(index, item, output)
         if item.id in self._asked.scenes:
             output = self._scene(index, item, output)
-        judgements = self._replies.judgements.get((str(self.arm), item.id), {})
-        self.outputs.append(replace(output, judgements=judgements))
+        self.outputs.append(output)
 
     def _begin(self, index: int, item: Item, planned_item: PlannedItem, heard: Recognized) -> ArmOutput:
         """Return what the arm begins with: a transcript, and its correction."""

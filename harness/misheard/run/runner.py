@@ -14,12 +14,14 @@ from misheard.run.context import RunContext, RunOptions, questions, scenes
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
 from misheard.run.journal import read_batches
-from misheard.run.pipeline import checked_parts, run_stages
+from misheard.run.judging import checked_judge, judge_suite
+from misheard.run.outputs import read_outputs
+from misheard.run.pipeline import Parts, checked_parts, run_stages
 from misheard.run.progress import Progress
 from misheard.run.prompts import load_prompts
 from misheard.run.recognition import recognize_suite
 from misheard.run.redaction import public_config
-from misheard.run.scoring import Scored, score_run, scoring_settings
+from misheard.run.scoring import Scored, read_stage_replies, score_run, scoring_settings, what_is_asked
 from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
 from misheard.suite.holdout import use_opening
 from misheard.suite.items import Suite
@@ -85,8 +87,13 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
             if note:
                 progress.note(note)
         parts = checked_parts(context)
-        _, recognized = recognize_suite(context)
+        judge = checked_judge(context, again=parts != Parts())
+        plan, recognized = recognize_suite(context)
         run_stages(context, parts, recognized)
+        if judge is not None:
+            replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
+            outputs = read_outputs(suite.items, plan, recognized, context.arms, replies, asked)
+            judge_suite(context, judge, outputs.arms)
         progress.begin("scoring", None)
         with clock.measure("scoring"):
             scored = score_run(directory)

@@ -20,6 +20,7 @@ from misheard.run.arms import asking_arms, corrected_arms
 from misheard.run.context import questions, scenes
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import read_batches
+from misheard.run.judgements import JudgeOfRun, judge_of_run, with_judgements
 from misheard.run.outputs import Asked, Outputs, StageReplies, read_outputs
 from misheard.run.plan import Plan, check_plan, read_plan
 from misheard.run.recognized import Recognized, read_recognized
@@ -48,6 +49,7 @@ class CountedRun:
         table: the counts.
         families: what made them.
         scorer: how, with its fingerprint.
+        judge: of the run, where it asked one.
     """
 
     run: dict[str, Any]
@@ -58,6 +60,7 @@ class CountedRun:
     table: CountTable
     families: tuple[Family, ...]
     scorer: dict[str, Any]
+    judge: JudgeOfRun | None
 
     @property
     def suite_description(self) -> dict[str, Any]:
@@ -85,6 +88,7 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
         timings=_timings(directory, counted),
         axes=suite.axes,
         primary_metrics=suite.primary_metrics,
+        judge=None if counted.judge is None else counted.judge.document(),
         resamples=config.scoring.resamples,
         seed=config.scoring.seed,
     )
@@ -104,15 +108,19 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     _check_finished(directory, config, arms, replies, asked)
     outputs = read_outputs(suite.items, plan, recognized, arms, replies, asked)
     _check_policy(config, suite, outputs)
+    judge = judge_of_run(directory, run, config)
+    judged = outputs.arms
+    if judge is not None:
+        judged = with_judgements(suite.items, outputs.arms, replies.judge, judge)
     settings = scoring_settings(config)
     policy: FailurePolicy = "worst" if config.on_failure == "worst" else "exclude"
     content = suite_content(suite)
-    system = system_content(config)
+    system = system_content(config, () if judge is None else judge.counted)
     active = families(settings, suite.abstentions, content, system)
     table = count_run(
         suite.items,
         [item.sha256 for item in plan.items],
-        outputs.arms,
+        judged,
         outputs.timings,
         outputs.flags,
         active,
@@ -120,10 +128,12 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     )
     scorer = scorer_description(settings, suite.abstentions, content, system)
     scorer["on_failure"] = policy
+    if judge is not None and judge.counted:
+        scorer["judge"] = judge.scorer()
     if settings.profile == "spoken":
         scorer["number_words_kept"] = number_words_kept(suite)
     scorer = {**scorer, "sha256": sha256_json(scorer)}
-    return CountedRun(run, config, suite, plan, replies, table, active, scorer)
+    return CountedRun(run, config, suite, plan, replies, table, active, scorer, judge)
 
 
 def scoring_settings(config: RunConfig) -> ScoringSettings:
@@ -140,15 +150,17 @@ def read_stage_replies(directory: RunDirectory) -> StageReplies:
         respond=read_replies(directory.respond),
         plans=read_replies(directory.plans),
         boards=read_replies(directory.boards),
+        judge=read_replies(directory.judge),
     )
 
 
-def system_content(config: RunConfig) -> SystemContent:
-    """Return the parts of a system that decide which families its run counts."""
+def system_content(config: RunConfig, judged: Sequence[str] = ()) -> SystemContent:
+    """Return the parts of a system that decide which families its run counts; `judged` are questions."""
     return SystemContent(
         corrects=config.correct is not None,
         n_best=gives_n_best(config.recognizer),
         scenes=config.plan is not None,
+        judged=tuple(judged),
     )
 
 
