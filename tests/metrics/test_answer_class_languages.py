@@ -79,6 +79,9 @@ def test_digits_of_every_script_are_the_same_number_and_never_part_of_another(la
         ("ar", "العاصمة هي \u200fباريس\u200f.", "باريس", "correct"),  # direction marks
         ("ar", "٣٫٥", "3.5", "correct"),
         ("ar", "٥٠٪", "50", "correct"),
+        ("ar", "حوالي ٧٬٠٠٠ شخص", "7000", "correct"),  # the Arabic thousands separator
+        ("ar", "حوالي 7,000 شخص", "7000", "correct"),
+        ("ar-MA", "حوالي 7.000 شخص", "7000", "correct"),
         ("ar", "۵۰", "50", "correct"),  # Persian digits
         ("ar", "ﻻهور", "لاهور", "correct"),  # a ligature of presentation forms
         ("zh", "首都是北京。", "北京", "correct"),

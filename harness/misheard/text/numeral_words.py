@@ -125,8 +125,9 @@ _POINT_REGIONS = {
     "it": _set("ch"),
 }
 _POINT_LANGUAGES = _set(
-    "en hi bn mr gu pa ta te kn ml or as ne si ur th zh ja ko he my km sw ha yo ig fil ms"
+    "ar en hi bn mr gu pa ta te kn ml or as ne si ur th zh ja ko he my km sw ha yo ig fil ms"
 )
+_COMMA_REGIONS = {"ar": _set("dz lb ly ma mr tn")}
 
 
 def reads_number_words(tag: str | None) -> bool:
@@ -139,12 +140,12 @@ def decimal_mark(tag: str | None) -> str | None:
     language = primary_subtag(tag)
     if tag is None or language is None:
         return None
+    subtags = tag.lower().replace("_", "-").split("-")[1:]
     if language in _POINT_LANGUAGES:
-        return "."
+        return "," if _COMMA_REGIONS.get(language, frozenset()).intersection(subtags) else "."
     if language not in NUMBER_WORDS:
         return None
-    regions = _POINT_REGIONS.get(language, frozenset())
-    return "." if regions.intersection(tag.lower().replace("_", "-").split("-")[1:]) else ","
+    return "." if _POINT_REGIONS.get(language, frozenset()).intersection(subtags) else ","
 
 
 CURRENCY_CODES = {"usd": "$", "eur": "€", "gbp": "£", "inr": "₹", "jpy": "¥"}

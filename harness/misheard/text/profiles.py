@@ -68,7 +68,7 @@ PROFILES = {
         Profile("exact", 1, _exact),
         Profile("nfc", 1, _nfc),
         Profile("plain", 1, _plain),
-        Profile("spoken", 2, _spoken),
+        Profile("spoken", 3, _spoken),
     )
 }
 
