@@ -7,12 +7,15 @@ from pathlib import Path
 from misheard.errors import InputError
 from misheard.scoring.texts import ANNOTATIONS, COSTS, UNITS, TextSettings
 
-_USAGE = """misheard score RUN [--set a.b=VALUE ...]
+_USAGE = """misheard score RUN [--set a.b=VALUE ...] [--calibration FILE]
        misheard score --ref FILE --hyp FILE [--hyp FILE ...] [options]"""
 
 _DESCRIPTION = """Score a run again from its journal, without any model, and replace its report files; or
 score files of references and hypotheses, paired by id where both sides have ids, else by line. See
 docs/scoring-files.md for formats and examples."""
+
+
+_RUN_ONLY = ("overrides", "calibration")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -56,6 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--set", action="append", metavar="a.b=VALUE", default=[], dest="overrides",
         help="change an option of the run's config for this scoring",
+    )  # fmt: skip
+    parser.add_argument(
+        "--calibration", metavar="FILE",
+        help="calibration of the judge (misheard judge calibrate), in place of the one that the run has",
     )  # fmt: skip
     add_files = parser.add_argument_group("files").add_argument
     add_files("--ref", metavar="FILE", help="references; - reads standard input")
@@ -106,14 +113,19 @@ def score(arguments: Sequence[str]) -> None:
     """Parse, call, print. Ends the process where arguments are wrong (2) or items of a run failed (1)."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.run is None and options.ref is not None and options.hyp and not options.overrides:
+    if options.run is None and options.ref is not None and options.hyp and not _of_run(options):
         _check_csv(options)
         _score_files(options)
     elif options.run is not None and options.ref is None and not options.hyp:
         _check_run(options, parser.parse_args([options.run]))
-        _score_run(Path(options.run), options.overrides)
+        _score_run(Path(options.run), options.overrides, options.calibration)
     else:
         raise InputError("score: give the directory of a run, or --ref and --hyp with files; see --help")
+
+
+def _of_run(options: argparse.Namespace) -> bool:
+    """Whether an option is given that only a run takes."""
+    return any(getattr(options, name) for name in _RUN_ONLY)
 
 
 def _check_csv(options: argparse.Namespace) -> None:
@@ -128,11 +140,14 @@ def _check_csv(options: argparse.Namespace) -> None:
 def _check_run(options: argparse.Namespace, bare: argparse.Namespace) -> None:
     """Refuse options of files beside a run: `bare` is what the run alone would be parsed to."""
     asked = [
-        name for name, value in vars(options).items() if value != getattr(bare, name) and name != "overrides"
+        name
+        for name, value in vars(options).items()
+        if value != getattr(bare, name) and name not in _RUN_ONLY
     ]
     if asked:
         raise InputError(
-            f"score: a run takes --set alone; leave {_options(asked)} out (report.json holds every figure)"
+            f"score: a run takes --set and --calibration alone; leave {_options(asked)} out (report.json "
+            "holds every figure)"
         )
 
 
@@ -170,13 +185,17 @@ def _score_files(options: argparse.Namespace) -> None:
     print_scores(request, printed)
 
 
-def _score_run(run: Path, overrides: Sequence[str]) -> None:
+def _score_run(run: Path, overrides: Sequence[str], calibration: str | None) -> None:
     from misheard.console import stdout
     from misheard.report.terminal import render_report
     from misheard.run.directory import RunDirectory
+    from misheard.run.judgements import replace_calibration
     from misheard.run.scoring import score_run
 
-    scored = score_run(RunDirectory.open(run), overrides)
+    directory = RunDirectory.open(run)
+    if calibration is not None:
+        replace_calibration(directory, Path(calibration))
+    scored = score_run(directory, overrides)
     stdout.print(render_report(scored.report))
     if scored.report["failures"]["samples_failed"]:
         raise SystemExit(1)

@@ -10,6 +10,7 @@ from misheard.commands.compare import compare
 from misheard.commands.doctor import doctor
 from misheard.commands.gate import gate
 from misheard.commands.import_outputs import import_outputs
+from misheard.commands.judge import judge_app
 from misheard.commands.power import power
 from misheard.commands.report import report
 from misheard.commands.run import run
@@ -55,4 +56,5 @@ app.command()(power)
 app.command()(gate)
 app.command()(doctor)
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(judge_app, name="judge")
 app.add_typer(suite_app, name="suite")
