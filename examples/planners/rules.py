@@ -47,9 +47,9 @@ _AND = r"[\s,،]*"
 
 GRAMMARS = {
     "en": Grammar(
-        kinds={"box": "box", "circle": "circle", "diamond": "diamond", "note": "note"},
+        kinds={"box": "box", "square": "box", "circle": "circle", "diamond": "diamond", "note": "note"},
         breaks=r"(?=\b(?:draw|add|put|connect)\b)",
-        shape=r"\b(?:an?|another)\s+(?P<kind>KINDS)\s+(?:called|named)\s+"
+        shape=r"\b(?:an?|another)\s+(?P<kind>KINDS)\s+(?:called?|named?)\s+"
         r"(?P<label>\S.*?)(?=\s*,|\s+and\s+(?:an?|another)\b|\s*$)",
         links=(
             r"(?:^connect|\barrow|,|\band)\s+(?:and\s+)?(?:from\s+)?(?P<source>\S+(?:\s+(?!to\b|and\b)\S+)*?)"

@@ -1,6 +1,6 @@
 """What the whiteboard suite says, and the scene that each utterance describes.
 
-Every label stands in its sentence as it is, uninflected: case endings go to a word for "called" behind it.
+Every label stands in its sentence as it is, uninflected: case endings go to a word for "named" behind it.
 """
 
 from dataclasses import dataclass
@@ -31,70 +31,70 @@ def _boxes(*labels: str) -> tuple[tuple[str, str], ...]:
 
 ENGLISH = (
     Described(
-        "Draw a box called login and a box called database. Connect login to database.",
+        "Draw a square named login and a square named database. Connect login to database.",
         _boxes("login", "database"),
         _chain(2),
     ),
     Described(
-        "Draw a circle called customer, a box called order and a box called invoice. "
+        "Draw a circle named customer, a square named order and a square named invoice. "
         "Connect customer to order and order to invoice.",
         (("circle", "customer"), *_boxes("order", "invoice")),
         _chain(3),
     ),
     Described(
-        "Add a box called web server and a box called cache. Draw an arrow from web server to cache.",
+        "Add a square named web server and a square named cache. Draw an arrow from web server to cache.",
         _boxes("web server", "cache"),
         _chain(2),
     ),
     Described(
-        "Draw a diamond called approved, a box called shipping and a box called refund. "
+        "Draw a diamond named approved, a square named shipping and a square named refund. "
         "Connect approved to shipping and approved to refund.",
         (("diamond", "approved"), *_boxes("shipping", "refund")),
         ((1, 2, ""), (1, 3, "")),
     ),
     Described(
-        "Draw a circle called user, a box called phone and a box called backend. "
+        "Draw a circle named user, a square named phone and a square named backend. "
         "Draw an arrow from user to phone and from phone to backend.",
         (("circle", "user"), *_boxes("phone", "backend")),
         _chain(3),
     ),
     Described(
-        "Add a note called budget and a box called marketing. Connect budget to marketing.",
+        "Add a note named budget and a square named marketing. Connect budget to marketing.",
         (("note", "budget"), ("box", "marketing")),
         _chain(2),
     ),
     Described(
-        "Draw a box called sensor, a box called gateway, a box called storage and a circle called dashboard. "
-        "Connect sensor to gateway, gateway to storage and storage to dashboard.",
+        "Draw a square named sensor, a square named gateway, a square named storage and a circle "
+        "named dashboard. Connect sensor to gateway, gateway to storage and storage to dashboard.",
         (*_boxes("sensor", "gateway", "storage"), ("circle", "dashboard")),
         _chain(4),
     ),
     Described(
-        "Draw a circle called teacher and a circle called student. "
+        "Draw a circle named teacher and a circle named student. "
         "Connect teacher to student with the label explains.",
         (("circle", "teacher"), ("circle", "student")),
         ((1, 2, "explains"),),
     ),
     Described(
-        "Draw a box called microphone, a box called transcript and a box called planner. "
+        "Draw a square named microphone, a square named transcript and a square named planner. "
         "Draw an arrow from microphone to transcript and from transcript to planner.",
         _boxes("microphone", "transcript", "planner"),
         _chain(3),
     ),
     Described(
-        "Add a circle called start, a diamond called question and a circle called finish. "
+        "Add a circle named start, a diamond named question and a circle named finish. "
         "Connect start to question and question to finish.",
         (("circle", "start"), ("diamond", "question"), ("circle", "finish")),
         _chain(3),
     ),
     Described(
-        "Draw a box called farm, a box called market and a box called kitchen. "
+        "Draw a square named farm, a square named market and a square named kitchen. "
         "Connect farm to market and market to kitchen.",
         _boxes("farm", "market", "kitchen"),
         _chain(3),
     ),
     Described(
-        "Add a box called shop and a box called payment service. "
+        "Add a square named shop and a square named payment service. "
         "Connect shop to payment service with the label orders.",
         _boxes("shop", "payment service"),
         ((1, 2, "orders"),),
