@@ -40,10 +40,10 @@ def test_every_kind_has_a_plugin() -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"kind": "python", "target": "no colon"}, "pattern"),
+        ({"kind": "python", "target": "no colon"}, "must read module:Class"),
         ({"kind": "python", "target": "a:B", "options": {"x": float("nan")}}, "only finite numbers"),
         ({"kind": "python", "target": "a:B", "options": {"x": datetime.date(2026, 1, 1)}}, "no dates"),
-        ({"kind": "command", "command": []}, "at least 1"),
+        ({"kind": "command", "command": []}, "begin with a program"),
         ({"kind": "command", "command": [""]}, "begin with a program"),
         ({"kind": "command", "command": ["p", "a\0"]}, "NUL"),
         ({"kind": "command", "command": ["p"], "version_command": ["\0"]}, "NUL"),

@@ -1,8 +1,9 @@
 """Settings of a user's own planner or renderer, told apart by `kind`."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from misheard.canonical import canonical_json
 from misheard.language_models.settings import check_http_url
@@ -17,13 +18,20 @@ class PythonPluginSettings(_Settings):
     """A class of the user's, in this process.
 
     Attributes:
-        target: `module:Class`; the module is imported as for `scoring.response_scorer`.
+        target: `module:Class`; the module is installed, or lies in the working folder or beside the config.
         options: keyword arguments of the class.
     """
 
     kind: Literal["python"] = "python"
-    target: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    target: str
     options: dict[str, Any] = {}
+
+    @field_validator("target")
+    @classmethod
+    def _check_target(cls, value: str) -> str:
+        if re.fullmatch(r"[\w.]+:[\w.]+", value) is None:
+            raise ValueError("must read module:Class, such as my_planners:Planner")
+        return value
 
     @field_validator("options")
     @classmethod
@@ -46,7 +54,7 @@ class CommandPluginSettings(_Settings):
     """
 
     kind: Literal["command"] = "command"
-    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    command: tuple[str, ...]
     timeout_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     version_command: tuple[str, ...] = ()
     inherit_env: tuple[str, ...] | None = None
@@ -54,8 +62,8 @@ class CommandPluginSettings(_Settings):
 
     @field_validator("command", "version_command")
     @classmethod
-    def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if value and not value[0]:
+    def _check_command(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if "" in value[:1] or (not value and info.field_name == "command"):
             raise ValueError("must begin with a program")
         if any("\0" in argument for argument in value):
             raise ValueError("holds a NUL character")
