@@ -12,23 +12,32 @@ from functools import lru_cache
 import numpy as np
 
 from misheard.metrics.base import Arm, ArmOutput, Counts, Rate, ScoredRow, divide
+from misheard.metrics.scene_labels import label_tokens
 from misheard.metrics.texts import CORRECTING_ARMS, corrected_text
 from misheard.scenes.scene import Scene
 from misheard.text.phrases import contains_phrase, phrase_tokens
 
 _SURVIVING, _ENTITIES = range(2)
 
+Tokens = tuple[str, ...]
+
 
 def surviving_entities(entities: Sequence[str], text: str, language: str | None) -> list[bool]:
     """Return of each entity whether it survives in a text of that language (BCP-47, None if unknown)."""
-    tokens = phrase_tokens(text, language)
-    return [contains_phrase(tokens, _entity_tokens(entity, language)) for entity in entities]
+    return _surviving(entities, [phrase_tokens(text, language)], language)
+
+
+def _surviving(entities: Sequence[str], texts: Sequence[Tokens], language: str | None) -> list[bool]:
+    """Return of each entity whether it survives in any of the texts, given as tokens."""
+    wanted = [_entity_tokens(entity, language) for entity in entities]
+    return [any(contains_phrase(tokens, phrase) for tokens in texts) for phrase in wanted]
 
 
 class Entities:
     """Entities that survive in the texts of one stage: speech items with entities.
 
-    Family and rate are called after the stage; `texts` are those of an output, None where it has none.
+    Family and rate are called after the stage; `texts` are those of an output in a language, as tokens, None
+    where it has none.
     """
 
     columns: tuple[str, ...] = ("surviving", "entities")
@@ -39,7 +48,7 @@ class Entities:
         suffix: str,
         where: str,
         arms: tuple[Arm, ...],
-        texts: Callable[[ArmOutput], Sequence[str] | None],
+        texts: Callable[[ArmOutput, str | None], Sequence[Tokens] | None],
     ) -> None:
         self.name = f"entities{suffix}"
         self.arms = arms
@@ -58,18 +67,19 @@ class Entities:
         values = np.zeros((len(rows), len(self.columns)))
         present = np.zeros(len(rows), dtype=bool)
         for index, row in enumerate(rows):
-            texts = self._texts(row.output)
-            if not row.item.is_speech or not row.item.entities or texts is None:
-                continue
-            present[index] = True
-            survived = [surviving_entities(row.item.entities, text, row.item.language) for text in texts]
-            values[index] = (sum(map(any, zip(*survived, strict=True))), len(row.item.entities))
+            item = row.item
+            texts = self._texts(row.output, item.language) if item.is_speech and item.entities else None
+            if texts is not None:
+                present[index] = True
+                values[index] = (sum(_surviving(item.entities, texts, item.language)), len(item.entities))
         return Counts(values, present)
 
 
 def in_transcripts() -> Entities:
     """Return the family of entities that recognition keeps: audio arm."""
-    return Entities("", "in the transcript", (Arm.AUDIO,), lambda output: _one(output.transcript))
+    return Entities(
+        "", "in the transcript", (Arm.AUDIO,), lambda output, language: _one(output.transcript, language)
+    )
 
 
 def in_corrected_texts() -> Entities:
@@ -78,28 +88,36 @@ def in_corrected_texts() -> Entities:
         "_corrected",
         "in the corrected transcript",
         CORRECTING_ARMS,
-        lambda output: _one(corrected_text(output)),
+        lambda output, language: _one(corrected_text(output), language),
     )
 
 
 def in_plans() -> Entities:
     """Return the family of entities that are in a label of the plan; in the arm `plan`, of the golden one."""
-    return Entities("_plan", "in a label of the plan", tuple(Arm), lambda output: _labels(output.plan))
+    return Entities(
+        "_plan", "in a label of the plan", tuple(Arm), lambda output, language: _labels(output.plan, language)
+    )
 
 
 def on_boards() -> Entities:
     """Return the family of entities that are in a label on the board."""
-    return Entities("_board", "in a label on the board", tuple(Arm), lambda output: _labels(output.board))
+    return Entities(
+        "_board",
+        "in a label on the board",
+        tuple(Arm),
+        lambda output, language: _labels(output.board, language),
+    )
 
 
-def _one(text: str | None) -> tuple[str] | None:
-    return None if text is None else (text,)
+def _one(text: str | None, language: str | None) -> list[Tokens] | None:
+    return None if text is None else [phrase_tokens(text, language)]
 
 
-def _labels(scene: Scene | None) -> list[str] | None:
+def _labels(scene: Scene | None, language: str | None) -> list[Tokens] | None:
     if scene is None:
         return None
-    return [*(shape.label for shape in scene.shapes), *(one.label for one in scene.connections)]
+    labels = [*(shape.label for shape in scene.shapes), *(one.label for one in scene.connections)]
+    return [label_tokens(label, language) for label in labels]
 
 
 _entity_tokens = lru_cache(maxsize=65_536)(phrase_tokens)

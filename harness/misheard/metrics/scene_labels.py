@@ -23,11 +23,15 @@ Connections = Counter[tuple[str, str, str]]
 _Member = TypeVar("_Member")
 
 
+label_tokens = lru_cache(maxsize=65_536)(phrase_tokens)
+"""The tokens of a label of that language: labels come again and again, in every arm."""
+
+
 @lru_cache(maxsize=65_536)
 def label_key(label: str, language: str | None) -> str:
     """Return what a label of that language (BCP-47, None if unknown) is compared by."""
     # a key made of tokens holds a letter, mark or number, so it never equals one made of signs
-    return " ".join(phrase_tokens(label, language)) or "".join(folded(label).split())
+    return " ".join(label_tokens(label, language)) or "".join(folded(label).split())
 
 
 def label_counts(scene: Scene, language: str | None) -> Counter[str]:
