@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from misheard.failures import Failure, FailureKind
-from misheard.metrics.base import Arm, Counts, FloatArray, Rate, ScoredRow, divide
+from misheard.metrics.base import Arm, Counts, Family, FloatArray, Rate, ScoredRow, divide
+from misheard.metrics.entities import on_boards
+from misheard.metrics.scene import SceneMatch
+from misheard.metrics.scene_propagation import ScenePropagation
 from misheard.metrics.table import TIMING_COLUMNS, ArmTable, CountTable, ItemInfo
 from misheard.suite.items import ItemKind
 
@@ -222,3 +225,122 @@ def ratio_table(
 
 
 RATIO = MadeUpFamily("ratio", ("wrong", "total"), (share(0, 1, "ratio", "lower"),))
+
+
+SCENE, ENTITIES_ON_BOARDS, SCENE_PROPAGATION = SceneMatch(), on_boards(), ScenePropagation()
+SCENE_FAMILIES: tuple[Family, ...] = (WER, SCENE, ENTITIES_ON_BOARDS, SCENE_PROPAGATION)
+LABELS = 6
+"""Of each golden plan of a made-up scene; each is connected to the next, and each is an entity."""
+
+
+@dataclass(frozen=True)
+class FailureRates:
+    """How often recognition, planner and renderer each lose a label, independently of each other.
+
+    `uncorrected` is how often recognition loses one without its corrector.
+    """
+
+    recognition: float
+    planning: float
+    rendering: float
+    uncorrected: float = 0.0
+
+
+def scene_table(
+    rates: FailureRates,
+    sessions: int = 12,
+    per_session: int = 8,
+    *,
+    seed: int = 1,
+    spread: float = 30.0,
+    arms: Sequence[Arm] = tuple(Arm),
+) -> CountTable:
+    """Make counts of boards whose labels are lost at set rates.
+
+    The rates of each session are beta-distributed around those that are set, with `spread` as the sum of the
+    beta's parameters. Planner and renderer fail at the same labels in every arm, but for the planner's second
+    execution in the control arm.
+    """
+    random = np.random.default_rng(seed)
+    items = make_items(sessions, per_session, 0)
+    session = np.repeat(np.arange(sessions), per_session)
+
+    def kept(rate: float) -> np.ndarray:
+        own = random.beta(spread * rate, spread * (1 - rate), sessions) if rate else np.zeros(sessions)
+        return random.random((len(items), LABELS)) >= own[session, None]
+
+    heard, planned, drawn, again = map(
+        kept, (rates.recognition, rates.planning, rates.rendering, rates.planning)
+    )
+    boards = {
+        Arm.AUDIO: heard & planned & drawn,
+        Arm.UNCORRECTED: heard & kept(rates.uncorrected) & planned & drawn,
+        Arm.TRANSCRIPT: planned & drawn,
+        Arm.PLAN: drawn,
+        Arm.CONTROL: again & drawn,
+    }
+    tables = {}
+    for arm in arms:
+        counts = {"scene": _board_counts(boards[arm]), "entities_board": _entity_counts(boards[arm])}
+        if arm in SCENE_PROPAGATION.arms and Arm.TRANSCRIPT in arms:
+            counts["scene_propagation"] = _board_changes(boards[Arm.TRANSCRIPT], boards[arm])
+        if arm is Arm.AUDIO:
+            counts["wer"] = _word_counts(heard)
+        tables[arm] = ArmTable(arm, (None,) * len(items), counts, {}, {})
+    return CountTable(items, tables)
+
+
+def _everywhere(columns: Mapping[str, object], names: Sequence[str], n: int) -> Counts:
+    values = np.stack([np.broadcast_to(np.asarray(columns.get(name, 0.0), float), n) for name in names], 1)
+    return Counts(values, np.ones(n, dtype=bool))
+
+
+def _board_counts(board: np.ndarray) -> Counts:
+    labels, arrows = board.sum(axis=1), (board[:, 1:] & board[:, :-1]).sum(axis=1)
+    columns = {
+        "shapes": labels,
+        "golden_shapes": LABELS,
+        "label_hits": labels,
+        "connections": arrows,
+        "golden_connections": LABELS - 1,
+        "connection_hits": arrows,
+        "labelled_connection_hits": arrows,
+        "boards": 1,
+        "empty_boards": labels == 0,
+        "boards_with_golden_shapes": 1,
+        "accepted_connections": LABELS - 1,
+        "undrawn_connections": LABELS - 1 - arrows,
+    }
+    return _everywhere(columns, SCENE.columns, len(board))
+
+
+def _entity_counts(board: np.ndarray) -> Counts:
+    columns = {"surviving": board.sum(axis=1), "entities": LABELS}
+    return _everywhere(columns, ENTITIES_ON_BOARDS.columns, len(board))
+
+
+def _board_changes(before: np.ndarray, after: np.ndarray) -> Counts:
+    old, new = (2 * board.sum(axis=1) / (LABELS + board.sum(axis=1)) for board in (before, after))
+    columns = {
+        "baseline_label_f1": old,
+        "arm_label_f1": new,
+        "degraded": new < old,
+        "improved": new > old,
+        "pairs_with_golden_shapes": 1,
+        "pairs_with_golden_connections": 1,
+        "flips": (before != after).any(axis=1),
+        "pairs": 1,
+    }
+    return _everywhere(columns, SCENE_PROPAGATION.columns, len(before))
+
+
+def _word_counts(heard: np.ndarray) -> Counts:
+    lost = (~heard).sum(axis=1)
+    columns = {
+        "substitutions": lost,
+        "hits": LABELS - lost,
+        "reference_units": LABELS,
+        "item_rates": lost / LABELS,
+        "items_with_rate": 1,
+    }
+    return _everywhere(columns, ERROR_COLUMNS, len(heard))

@@ -28,6 +28,7 @@ def difference(**changes: Any) -> dict[str, Any]:
 def attributed(axis: str | None, value: str | None, lost: float, **changes: Any) -> dict[str, Any]:
     """Return a place of the attribution where so much of a shortfall of 0.6 is lost."""
     loss = {
+        "stage": "recognition",
         "amount": lost,
         "share": 0.57,
         "intervals": {"deciding": [0.42, 0.72]},
@@ -37,7 +38,13 @@ def attributed(axis: str | None, value: str | None, lost: float, **changes: Any)
         ),
         **changes,
     }
-    entry = {"metric": "correct_rate", "shortfall": 0.6, "losses": [loss]}
+    entry = {
+        "metric": "correct_rate",
+        "shortfall": 0.6,
+        "losses": [loss],
+        "undefined": [{"stage": "planning", "reason": "no_planner"}],
+        "remainder": {"stage": "after_transcript"},
+    }
     return {"axis": axis, "value": value, "control_flip_rate": {"value": 0.05}, "metrics": [entry]}
 
 
@@ -48,7 +55,8 @@ def report(*places: dict[str, Any], failed: int = 0, **lost: Any) -> dict[str, A
     return {
         "items": {"without_session": 0},
         "statistics": {"min_items": 50, "min_units": 6},
-        "propagation": {"lost_to_recognition": {"correct_rate": difference(**lost)}},
+        "propagation": {"lost_to_recognition": {"correct_rate": difference(**lost)}, "correction": {}},
+        "metrics": [],
         "attribution": list(places),
         "arms": {"audio": {}, "transcript": {}, "control": {}},
         "failures": {"samples": 66, "samples_failed": failed},

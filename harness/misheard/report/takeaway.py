@@ -8,15 +8,12 @@ from misheard.report.labels import (
     difference_interval,
     format_interval,
     format_value,
-    is_score,
     label,
     rate_interval,
     unit_noun,
 )
+from misheard.report.takeaway_stages import LEADING, amount_of, correction_sentence, stage_sentences
 from misheard.report.values import Document
-
-_LEADING = {"correct_rate": "correct answers", "response_quality": "answer quality"}
-"""What a report leads with, and what it is called in a sentence."""
 
 _TIE = 1e-12
 
@@ -25,21 +22,21 @@ def takeaway(report: Document) -> list[str]:
     """Return what a report says in a few sentences: a pure function of it (see `build_report`).
 
     What is lost to mishearing with its verdict, where it is worst, which share of everything that is wrong it
-    has, how it stands to the control arm, and what failed. Where there are no answers to lose: why, and where
-    recognition is worst.
+    has, how it stands to the control arm, which stage loses most, what the corrector wins, and what failed.
+    Where there is nothing to lose: why, and where recognition is worst.
     """
     lost = report["propagation"]["lost_to_recognition"]
     metric = _leading(lost)
     if metric is None:
         sentences = [*_no_answers(report), *_worst_recognition(report)]
     else:
-        sentences = list(_loss_sentences(report, metric, lost[metric]))
-    return [*sentences, *_failures(report)]
+        sentences = [*_loss_sentences(report, metric, lost[metric]), *stage_sentences(report, metric)]
+    return [*sentences, *correction_sentence(report), *_failures(report)]
 
 
 def _leading(lost: Document) -> str | None:
     """Return the first leading metric that has enough pairs for a verdict, else the first that has any."""
-    counted = [name for name in _LEADING if lost.get(name, {}).get("n")]
+    counted = [name for name in LEADING if lost.get(name, {}).get("n")]
     enough = [name for name in counted if not lost[name]["flags"]]
     return next(iter(enough + counted), None)
 
@@ -58,7 +55,7 @@ def _loss_sentences(report: Document, metric: str, difference: Document) -> Iter
 
 
 def _loss(report: Document, metric: str, difference: Document, noun: str) -> str:
-    what, verdict = _LEADING[metric], difference["verdict"]
+    what, verdict = LEADING[metric], difference["verdict"]
     sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}"
     settings = report["statistics"]
     unknown = "Nothing can be said about what mishearing costs"
@@ -72,12 +69,12 @@ def _loss(report: Document, metric: str, difference: Document, noun: str) -> str
     interval = _lost_interval(metric, difference)
     if interval is None or difference["difference"] is None:
         return f"{unknown}: {sizes}, and no interval for {what}."
-    lost = _amount(metric, -difference["difference"])
+    lost = amount_of(metric, -difference["difference"])
     ends = format_interval(metric, interval, UNICODE)
     if verdict == "worse":
         return f"Mishearing costs {lost} of {what} ({ends}, {sizes}): worse."
     if verdict == "better":
-        gained = _amount(metric, difference["difference"])
+        gained = amount_of(metric, difference["difference"])
         ends = format_interval(metric, [-end for end in reversed(interval)], UNICODE)
         return f"Mishearing gains {gained} of {what} ({ends}, {sizes}): better; see which answers changed."
     return f"No loss is shown: {lost} of {what} ({ends}, {sizes}): {verdict}{_power(metric, difference)}."
@@ -85,12 +82,7 @@ def _loss(report: Document, metric: str, difference: Document, noun: str) -> str
 
 def _power(metric: str, difference: Document) -> str:
     smallest = difference["smallest_detectable"]
-    return "" if smallest is None else f"; this suite can show {_amount(metric, smallest)} at 80% power"
-
-
-def _amount(metric: str, value: float) -> str:
-    text = format_value(metric, value, UNICODE)
-    return text if is_score(metric) else f"{text.removesuffix('%')} points"
+    return "" if smallest is None else f"; this suite can show {amount_of(metric, smallest)} at 80% power"
 
 
 def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
@@ -120,7 +112,7 @@ def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
     names = ", ".join(_cell_name(place["axis"], place["value"]) for place, _ in worst)
     verdicts = {loss["difference"]["verdict"] for _, loss in worst}
     verdict = "too few for a verdict" if verdicts == {"too_few_items"} else " or ".join(sorted(verdicts))
-    yield f"Most is lost at {names}: {_amount(metric, max(amounts))} ({sizes}): {verdict}."
+    yield f"Most is lost at {names}: {amount_of(metric, max(amounts))} ({sizes}): {verdict}."
 
 
 def _lost_interval(metric: str, difference: Document) -> Sequence[float] | None:
@@ -131,10 +123,10 @@ def _lost_interval(metric: str, difference: Document) -> Sequence[float] | None:
 
 def _share(metric: str, entry: Document) -> Iterator[str]:
     part = entry["losses"][0]
-    if part["share"] is None or part["intervals"]["deciding"] is None:
+    if part["stage"] != "recognition" or part["share"] is None or part["intervals"]["deciding"] is None:
         return
     ends = UNICODE.to.join(f"{100 * end:.0f}" for end in part["intervals"]["deciding"])
-    share = f"That is {100 * part['share']:.0f}% of all that is missing in {_LEADING[metric]} ({ends})"
+    share = f"That is {100 * part['share']:.0f}% of all that is missing in {LEADING[metric]} ({ends})"
     yield f"{share}; the rest is missing with the human transcript too.".replace("-", UNICODE.minus)
 
 
@@ -149,11 +141,15 @@ def _noise(entry: Document, flips: Document | None) -> Iterator[str]:
 
 def _no_answers(report: Document) -> Iterator[str]:
     """Yield why it is not known what mishearing costs."""
-    quality = report["arms"].get("audio", {}).get("response_quality", {"n": 0, "failed": 0})
+    draws = any(entry["metric"] == "label_f1" for entry in report["metrics"])
+    name, what = ("label_f1", "a board") if draws else ("response_quality", "an answer")
+    quality = report["arms"].get("audio", {}).get(name, {"n": 0, "failed": 0})
     if quality["n"] and "transcript" not in report["arms"]:
         yield "What mishearing costs is not measured: the run has no transcript arm."
     elif list(report["arms"]) != ["audio"]:
-        yield "Nothing can be said about what mishearing costs: no item has an answer in both arms."
+        yield f"Nothing can be said about what mishearing costs: no item has {what} in both arms."
+    elif draws:
+        yield "No boards are measured: no item with a golden plan has one."
     else:
         why = {
             True: "no item has a reference_answer" if not quality["failed"] else "no item has an answer",

@@ -154,10 +154,12 @@ def _legend(report: Document, width: int, marks: Marks) -> RenderableType:
 
 
 def _attribution_signs(report: Document, marks: Marks) -> Iterator[str]:
-    losses = [
-        loss for place in report["attribution"] for entry in place["metrics"] for loss in entry["losses"]
-    ]
+    entries = [entry for place in report["attribution"] for entry in place["metrics"]]
+    losses = [loss for entry in entries for loss in entry["losses"]]
     if any(loss["share"] is not None for loss in losses):
-        yield "shortfall: what the audio arm lacks to the best score; missing anyway: with the transcript too"
+        rest = "rendering: with the golden plan"
+        if not any(entry["remainder"]["stage"] == "rendering" for entry in entries):
+            rest = "missing anyway: with the transcript too"
+        yield f"shortfall: what the audio arm lacks to the best score; {rest}"
     if any(loss["within_noise"] for loss in losses):
         yield f"{marks.noise} smaller than what the control arm's own change may be"

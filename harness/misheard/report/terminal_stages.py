@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misheard.report.labels import Marks, difference_unit, format_interval, label
+from misheard.report.labels import ASCII, Marks, difference_unit, format_interval, label
 from misheard.report.terminal_cells import Grid, dim, heading, joined, sized
 from misheard.report.terminal_differences import format_amount
 from misheard.report.values import Document
@@ -32,7 +32,7 @@ def stages_block(entries: Sequence[Document], width: int, marks: Marks) -> Rende
     return Group(
         heading("Where it is lost", "missing to the best score; share of it and interval below", width),
         _stages_grid(entries, marks).table(),
-        *(dim(joined([_largest(entry, marks)], width, marks)) for entry in entries if entry["largest"]),
+        *(dim(joined([_largest(entry, marks)], width, marks)) for entry in entries if _is_missing(entry)),
         *undefined_lines(entries, width, marks),
     )
 
@@ -81,6 +81,12 @@ def _stages_grid(entries: Sequence[Document], marks: Marks) -> Grid:
         missing = format_amount(metric, entry["shortfall"], marks)
         grid.add(label(metric), missing, *(_part(metric, parts.get(stage), marks) for stage in stages))
     return grid
+
+
+def _is_missing(entry: Document) -> bool:
+    return (
+        entry["largest"] is not None and float(format_amount(entry["metric"], entry["shortfall"], ASCII)) > 0
+    )
 
 
 def _part(metric: str, part: Document | None, marks: Marks) -> Text:
