@@ -131,12 +131,13 @@ def _transcript_of(reply: str) -> str | None:
         return None
     fenced = _FENCED.fullmatch(reply.strip())
     try:
-        value = json.loads(fenced[1] if fenced else reply)
+        # objects become tuples of their pairs, so that a key given twice is seen
+        value = json.loads(fenced[1] if fenced else reply, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or list(value) != ["transcript"]:
+    if not isinstance(value, tuple) or [key for key, _ in value] != ["transcript"]:
         return None
-    transcript = value["transcript"]
+    ((_, transcript),) = value
     return transcript.strip() if isinstance(transcript, str) else None
 
 
