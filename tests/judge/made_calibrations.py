@@ -25,7 +25,7 @@ def made_set(languages: str = "en hi", each: int = 4) -> list[dict[str, Any]]:
             **({"asked": "canary asked?"} if number % 2 else {}),
             "reference": f"canary reference {language} {number}",
             "candidate": f"canary candidate {language} {number}",
-            "human_score": 10 * number,
+            "human_score": 7 * number,
         }
         for language in languages.split()
         for number in range(each)

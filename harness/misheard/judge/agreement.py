@@ -7,6 +7,7 @@ import numpy as np
 
 from misheard.judge.calibration_set import CalibrationItem
 from misheard.metrics.base import FloatArray, Judgement, divide
+from misheard.stages.judge import BEST
 from misheard.stats.resampling import Interval, draw_sample, estimate_intervals
 from misheard.stats.verdict import MIN_UNITS
 
@@ -105,7 +106,9 @@ def _interval(moved: FloatArray, resamples: int, seed: int) -> Interval | None:
         return None
     totals = np.stack([moved, np.ones_like(moved)], axis=1)
     sample = draw_sample(totals, resamples, seed)
-    return estimate_intervals(sample, lambda sums: divide(sums[..., 0], sums[..., 1])).deciding
+    found = estimate_intervals(sample, lambda sums: divide(sums[..., 0], sums[..., 1])).deciding
+    # a t-interval may reach beyond what a difference of scores can be
+    return None if found is None else Interval(max(found.low, -BEST), min(found.high, BEST))
 
 
 def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
