@@ -57,8 +57,12 @@ def test_numbers_are_withheld_until_this_judge_is_calibrated(judged: Path, tmp_p
     assert report(judged)["judge"]["status"] == "withheld"
     assert "judge_answer_score" not in report(judged)["arms"]["audio"]
     write_calibration(tmp_path / "c.json", calibration_of(judged))
+    withheld = misheard("report", judged).stdout
+    assert "The judge's numbers are withheld: the judge was not calibrated" in withheld.replace("\n", " ")
     done = misheard("score", judged, "--calibration", tmp_path / "c.json")
     assert done.returncode == 0, done.stderr
+    assert "The judge is the one that was calibrated" in done.stdout
+    assert "70.0" in next(line for line in done.stdout.splitlines() if "answers, judged" in line)
     found = report(judged)
     assert found["judge"]["status"] == "trusted"
     for arm in ("audio", "transcript", "control"):

@@ -21,6 +21,7 @@ from misheard.report.terminal_attribution import attribution_block, shares_block
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_costs import answers_block, arms_block
 from misheard.report.terminal_holdout import holdout_block
+from misheard.report.terminal_judge import judge_block
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.terminal_timings import timings_block
@@ -40,6 +41,7 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield from shares_block(report, width, marks)
     yield from attribution_block(report, width, marks)
     yield matrix_block(report, width, marks)
+    yield from judge_block(report, width, marks)
     yield from _recognition(report, width, marks)
     yield from _failures(report, width, marks)
     if times := timings_block(report["timings"] or {}, width, marks):
