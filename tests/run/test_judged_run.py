@@ -204,3 +204,23 @@ def _template_rows() -> list[dict[str, Any]]:
     from misheard.judge.calibration_set import template_bytes
 
     return [json.loads(line) for line in template_bytes().splitlines()]
+
+
+def test_runs_of_different_judges_do_not_compare_until_both_are_scored_without(
+    judged: Path, tmp_path: Path, make_config: MakePath
+) -> None:
+    other = tmp_path / "other"
+    config = judged_config(make_config, REPLY.replace("70", "30"))
+    assert misheard("run", config, "--suite", tmp_path / "suite", "--out", other).returncode == 0
+    write_calibration(tmp_path / "a.json", calibration_of(judged))
+    write_calibration(tmp_path / "b.json", calibration_of(other))
+    assert misheard("score", judged, "--calibration", tmp_path / "a.json").returncode == 0
+    # the judge of one run alone is not compared
+    assert misheard("compare", judged, other).returncode == 0
+    assert misheard("score", other, "--calibration", tmp_path / "b.json").returncode == 0
+    done = misheard("compare", judged, other)
+    assert done.returncode == 4
+    assert "--set judge=null" in done.stderr
+    for run in (judged, other):
+        assert misheard("score", run, "--set", "judge=null").returncode == 0
+    assert misheard("compare", judged, other).returncode == 0

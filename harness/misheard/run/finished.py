@@ -115,9 +115,16 @@ def check_same_scorer(a: FinishedRun, b: FinishedRun) -> None:
     """Raise NotComparableError unless two runs were scored in the same way, naming what differs.
 
     What there is of each system only says which families there are; those of one run alone are not compared.
+    So it is with a judge that one run alone has.
     """
     first, second = a.report["scorer"], b.report["scorer"]
-    keys = sorted(k for k in {*first, *second} - {"sha256", "system"} if first.get(k) != second.get(k))
+    apart = {"sha256", "system"} | ({"judge"} - (first.keys() & second.keys()))
+    keys = sorted(k for k in {*first, *second} - apart if first.get(k) != second.get(k))
+    if keys == ["judge"]:
+        raise NotComparableError(
+            f"{a.path} and {b.path} have scores of different judges; let one judge both, or score both "
+            "without: misheard score RUN --set judge=null"
+        )
     if keys:
         raise NotComparableError(
             f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way "

@@ -3,9 +3,11 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from misheard.canonical import write_atomic
 from misheard.config import JudgeConfig, JudgeQuestion
+from misheard.errors import InputError
 from misheard.judge.calibration import parse_calibration, read_bytes
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel
 from misheard.language_models.registry import make_language_model
@@ -63,6 +65,11 @@ def _keep_calibration(context: RunContext, settings: JudgeConfig) -> None:
     """Copy the calibration that the config names into the run, so that it can be scored anywhere."""
     if settings.calibration is None:
         return
+    if not Path(settings.calibration).exists():
+        raise InputError(
+            f"judge.calibration: {settings.calibration} does not exist; make it with misheard judge "
+            "calibrate, or leave the option out and give it later: misheard score RUN --calibration FILE"
+        )
     raw = read_bytes(settings.calibration)
     parse_calibration(raw, settings.calibration)
     write_atomic(context.directory.calibration, raw)
