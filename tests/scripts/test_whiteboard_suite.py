@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from misheard.config import load_config
+from misheard.gate.gate_file import load_gate
 from misheard.suite.items import Item
 from misheard.suite.manifest import load_suite
 from misheard.text.scripts import foreign_characters
@@ -65,6 +67,18 @@ def test_recordings_take_a_few_mebibytes_and_none_is_left_over() -> None:
     paths = set((FOLDER / "audio").iterdir())
     assert paths == {SUITE.audio_path(item) for item in SUITE.items}
     assert sum(path.stat().st_size for path in paths) < 3.5 * 2**20
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("whiteboard*.yaml")), ids=lambda p: p.name)
+def test_every_config_of_the_whiteboard_plans_its_suite(path: Path) -> None:
+    config = load_config(path)
+    assert (config.suite, config.on_failure) == ("whiteboard", "worst")
+    assert config.chosen_arms == config.possible_arms
+    assert path.name in (FOLDER / "README.md").read_text("utf-8")
+
+
+def test_the_gate_of_the_whiteboard_is_valid() -> None:
+    assert load_gate(FOLDER / "gate-board.yaml").gate.waived_axes.keys() == {"language"}
 
 
 def make(folder: Path) -> Path:
