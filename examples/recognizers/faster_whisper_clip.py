@@ -39,10 +39,11 @@ def main() -> None:
         condition_on_previous_text=False,
         without_timestamps=True,
     )
-    text = "".join(segment.text for segment in segments).strip()
+    texts = [segment.text for segment in segments]
     ended = time.perf_counter()
     row = {
-        "text": text,
+        "text": "".join(texts).strip(),
+        "segments": len(texts),
         "audio_ms": 1000.0 * info.duration,
         "load_ms": 1000.0 * (loaded - started),
         "transcribe_ms": 1000.0 * (ended - loaded),

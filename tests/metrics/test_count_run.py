@@ -74,6 +74,7 @@ def test_excluded_failures_take_away_only_what_they_prevented():
         "answer_class": "0",
         "propagation": "0",
         "non_speech": "3",
+        "segments": "",  # no recognizer told them
     }
     assert present(table, Arm.TRANSCRIPT) == {"response": "012", "answer_class": "012"}
     assert table.arms[Arm.AUDIO].failures == (None, NOT_HEARD, NOT_ANSWERED, None, NOT_HEARD)
@@ -87,6 +88,7 @@ def test_worst_scores_failures_as_all_wrong():
         "answer_class": "012",
         "propagation": "012",
         "non_speech": "34",
+        "segments": "",
     }
     audio = table.arms[Arm.AUDIO].counts
     assert audio["wer"].values[1, :5].tolist() == [0, 2, 0, 0, 2]

@@ -27,7 +27,7 @@ def row(**changes: Any) -> bytes:
         (b"\xef\xbb\xbf" + row(), "so it goes"),
         (row(text=""), ""),
         (row(text=" नमस्ते 你好 \n"), "नमस्ते 你好"),
-        (row(segments=[{"start": 0}], language="en"), "so it goes"),
+        (row(words=[{"start": 0}], language="en"), "so it goes"),
     ],
 )
 def test_one_row_is_read(stdout: bytes, text: str) -> None:

@@ -10,6 +10,7 @@ from misheard.errors import InputError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.protocol import Sampling
 from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.stages.prompted import Prompted
 from misheard.stages.prompts import load_prompt
 from misheard.stages.recognize import (
     WindowOutcome,
@@ -18,7 +19,6 @@ from misheard.stages.recognize import (
     join_windows,
     recognize_batch,
 )
-from misheard.stages.prompted import Prompted
 
 
 def responder(**changes: Any) -> Prompted:

@@ -80,6 +80,7 @@ class ArmOutput:
         failure: what went wrong first.
         correction: the corrector's; None where none was asked.
         n_best: every hypothesis of the recognizer, best first; empty where it gave no list.
+        segments: pieces that the recognizer cut the speech into; None where it does not tell.
         plan: the planner's, or the golden one.
         board: what the renderer drew.
         refused: operations that the board refused.
@@ -91,6 +92,7 @@ class ArmOutput:
     failure: Failure | None = None
     correction: Correction | None = None
     n_best: tuple[str, ...] = ()
+    segments: int | None = None
     plan: Scene | None = None
     board: Scene | None = None
     refused: int = 0

@@ -31,6 +31,7 @@ from misheard.metrics.quality import AnswerQuality, Scorer
 from misheard.metrics.response import Response
 from misheard.metrics.scene import SceneMatch
 from misheard.metrics.scene_propagation import ScenePropagation
+from misheard.metrics.segments import Segments
 from misheard.metrics.transcripts import Split, Transcripts
 from misheard.text.numerals import TEXT2NUM_VERSION
 from misheard.text.profiles import profile_named
@@ -88,6 +89,7 @@ def families(
         *_answer_families(quality, abstentions, system),
         *_scene_families(content, system),
         NonSpeech(),
+        Segments(),
         *judge_families(system.judged),
     )
 

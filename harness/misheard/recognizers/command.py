@@ -140,6 +140,7 @@ class CommandRecognizer:
             load_seconds=_seconds(output.load_ms),
             inference_seconds=_seconds(output.transcribe_ms),
             wall_seconds=seconds,
+            segments=output.segments,
         )
 
     def _arguments(self) -> tuple[str, ...]:

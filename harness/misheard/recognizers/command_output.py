@@ -11,17 +11,22 @@ MAX_OUTPUT_BYTES = 2**20
 """Most bytes that are read of a program's standard output."""
 
 _LONGEST_MILLISECONDS = 1e12
+_MOST_SEGMENTS = 1_000_000
 _SPACE = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class ClipOutput:
-    """A clip's text, and what the program says about its times, in milliseconds; None where it does not."""
+    """A clip's text, and what the program says of it; None where it does not.
+
+    The times are in milliseconds; `segments` is how many pieces it cut the speech into.
+    """
 
     text: str
     audio_ms: float | None = None
     load_ms: float | None = None
     transcribe_ms: float | None = None
+    segments: int | None = None
 
 
 def parse_text(stdout: bytes, max_words: int) -> ClipOutput:
@@ -32,7 +37,8 @@ def parse_text(stdout: bytes, max_words: int) -> ClipOutput:
 def parse_row(stdout: bytes, max_words: int) -> ClipOutput:
     """Read standard output as one JSON object with `text`, `audio_ms`, `load_ms` and `transcribe_ms`.
 
-    Other fields are passed over. Raises ItemFailedError with `invalid_output`; its detail holds no text.
+    It may tell its `segments`. Other fields are passed over. Raises ItemFailedError with `invalid_output`;
+    its detail holds no text.
     """
     if not stdout.strip(_SPACE):
         raise _invalid("the program printed nothing")
@@ -48,7 +54,7 @@ def parse_row(stdout: bytes, max_words: int) -> ClipOutput:
     if not isinstance(row.get("text"), str):
         raise _invalid("the program's JSON row has no text")
     times = {name: _milliseconds(row, name) for name in ("audio_ms", "load_ms", "transcribe_ms")}
-    return ClipOutput(checked_text(row["text"], max_words), **times)
+    return ClipOutput(checked_text(row["text"], max_words), **times, segments=_segments(row))
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -72,6 +78,13 @@ def _milliseconds(row: dict[str, Any], name: str) -> float:
     if not 0 <= value <= _LONGEST_MILLISECONDS or not math.isfinite(value):
         raise _invalid(f"{name} of the program's JSON row is negative, too large or not finite")
     return float(value)
+
+
+def _segments(row: dict[str, Any]) -> int | None:
+    """Return how many segments a row tells, as a number or as their list; anything else is passed over."""
+    value = row.get("segments")
+    count = len(value) if isinstance(value, list) else value
+    return count if type(count) is int and 0 <= count <= _MOST_SEGMENTS else None
 
 
 def _decoded(stdout: bytes) -> str:

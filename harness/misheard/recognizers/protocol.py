@@ -48,7 +48,8 @@ class WindowTranscript:
     ended at the limit of tokens and not by itself. The times are of one window alone, in seconds: the audio's
     length, the model's loading and the inference as a program tells them, and the wall time of its process,
     or of the request to a server. `n_best` holds every hypothesis of a beam search, best first, where the
-    recognizer was told to give them; the first is `text`.
+    recognizer was told to give them; the first is `text`. `segments` is how many pieces the recognizer cut
+    the speech into, where it tells.
     """
 
     text: str
@@ -63,6 +64,7 @@ class WindowTranscript:
     inference_seconds: float | None = None
     wall_seconds: float | None = None
     n_best: tuple[str, ...] = ()
+    segments: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,13 @@ def read_reply(content: bytes, window: AudioWindow, max_words: int, seconds: flo
         avg_logprob=_number(segment, "avg_logprob", _LOWEST_LOGPROB, 0.0),
         compression_ratio=compression_ratio(text),
         wall_seconds=seconds,
+        segments=_count(reply),
     )
+
+
+def _count(reply: dict[str, Any]) -> int | None:
+    segments = reply.get("segments")
+    return len(segments) if isinstance(segments, list) else None
 
 
 def _first_segment(reply: dict[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,7 @@ LABELS = {
     "degraded_board_fraction": "boards worse",
     "improved_board_fraction": "boards better",
     "board_flip_rate": "boards changed",
+    "segments_per_recording": "segments a recording",
     "judge_meaning_score": "meaning, judged",
     "judge_answer_score": "answers, judged",
 }
@@ -80,6 +81,7 @@ SECTIONS = {
     "response": "Answers, {arm}",
     "answer_class": "Answers, {arm}",
     "non_speech": "Clips without speech",
+    "segments": "Segments (not ranked)",
     "entities_corrected": "Entities and numbers",
     "entities_plan": "Entities and numbers",
     "entities_board": "Entities and numbers",

@@ -25,7 +25,9 @@ ANSWER_FIELDS = {
 }
 _TEXTS = ("transcript", *ANSWER_FIELDS.values(), "error")
 _SECONDS = ("recognize_seconds", "llm_seconds")
-_FIELDS = ("id", *_TEXTS, *_SECONDS)
+_SEGMENTS = "segments"
+_FIELDS = ("id", *_TEXTS, *_SECONDS, _SEGMENTS)
+_MOST_SEGMENTS = 1_000_000
 _MAX_SECONDS = 1e7
 
 
@@ -38,6 +40,7 @@ class ImportedOutput:
         answers: per arm, the answer; an arm without one is left out.
         failure: what went wrong in recognition, or, where there is a transcript, in the answer to it.
         recognize_seconds, llm_seconds: None where not given.
+        segments: pieces that the recognizer cut the speech into; None where not given.
     """
 
     transcript: str | None = field(repr=False)
@@ -45,6 +48,7 @@ class ImportedOutput:
     failure: FailureKind | None = None
     recognize_seconds: float | None = None
     llm_seconds: float | None = None
+    segments: int | None = None
 
 
 NO_OUTPUT = ImportedOutput(None, failure=FailureKind.ASR_ERROR)
@@ -130,6 +134,8 @@ def _output(row: dict[str, Any], where: str, item: Item, problems: Problems) -> 
     wrong = [f"unknown field {shown(name)}{suggestion(name, _FIELDS)}" for name in row if name not in _FIELDS]
     wrong += [f"{name} is no text" for name in _TEXTS if not isinstance(row.get(name), str | None)]
     wrong += [f"{name} is no number of seconds" for name in _SECONDS if not _is_seconds(row.get(name))]
+    if not _is_count(row.get(_SEGMENTS)):
+        wrong.append("segments is no number of segments")
     if row.get("transcript") is None and row.get("error") is None:
         wrong.append("has neither a transcript nor an error")
     answers = {arm: row[name] for arm, name in ANSWER_FIELDS.items() if row.get(name) is not None}
@@ -145,7 +151,12 @@ def _output(row: dict[str, Any], where: str, item: Item, problems: Problems) -> 
         return None
     transcript = row.get("transcript")
     failure = None if row.get("error") is None else _failure(row["error"], transcript is not None)
-    return ImportedOutput(transcript, answers, failure, row.get("recognize_seconds"), row.get("llm_seconds"))
+    times = {name: row.get(name) for name in _SECONDS}
+    return ImportedOutput(transcript, answers, failure, **times, segments=row.get(_SEGMENTS))
+
+
+def _is_count(value: object) -> bool:
+    return value is None or (type(value) is int and 0 <= value <= _MOST_SEGMENTS)
 
 
 def _is_seconds(value: object) -> bool:

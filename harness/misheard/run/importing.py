@@ -186,7 +186,9 @@ def _write_transcripts(directory: RunDirectory, suite: Suite, outputs: Sequence[
     for item, output in zip(suite.items, outputs, strict=True):
         failed = output.failure if output.transcript is None else None
         outcome = WindowOutcome(
-            None if output.transcript is None else WindowTranscript(output.transcript, item.language),
+            None
+            if output.transcript is None
+            else WindowTranscript(output.transcript, item.language, segments=output.segments),
             failed,
             "" if failed is None else "as the imported outputs say",
             output.recognize_seconds or 0.0,

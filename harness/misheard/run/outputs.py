@@ -139,7 +139,9 @@ class _ArmBuilder:
             for name, value in heard.flags.items():
                 self.flags[name][index] = value
         return self._corrected(
-            index, item, ArmOutput(heard.transcript, None, heard.failure, n_best=heard.n_best)
+            index,
+            item,
+            ArmOutput(heard.transcript, None, heard.failure, n_best=heard.n_best, segments=heard.segments),
         )
 
     def _corrected(self, index: int, item: Item, output: ArmOutput) -> ArmOutput:

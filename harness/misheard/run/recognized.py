@@ -22,6 +22,7 @@ class Recognized:
     seconds: float
     flags: Mapping[str, bool]
     n_best: tuple[str, ...] = ()
+    segments: int | None = None
 
 
 def read_recognized(items: Sequence[Item], plan: Plan, batches: Iterable[Batch]) -> list[Recognized | None]:
@@ -63,4 +64,7 @@ def _join(
     if item.is_speech and not text:
         failure = Failure("recognize", FailureKind.EMPTY_TRANSCRIPT, "nothing was recognized in speech")
     n_best = join_n_best(windows, primary_subtag(language)) if failure is None else ()
-    return Recognized(text if failure is None else None, failure, seconds, flags, n_best)
+    counts = [window.segments for window in windows]
+    known = [count for count in counts if count is not None]
+    segments = sum(known) if known and len(known) == len(counts) else None
+    return Recognized(text if failure is None else None, failure, seconds, flags, n_best, segments)

@@ -39,8 +39,10 @@ class WindowOutcome:
     def row(self) -> dict[str, Any]:
         """Return the outcome as JSON values for the journal."""
         transcript = None if self.transcript is None else asdict(self.transcript)
-        if transcript is not None and not transcript["n_best"]:
-            del transcript["n_best"]
+        # fields that came later, and that most recognizers leave empty
+        for name in ("n_best", "segments"):
+            if transcript is not None and not transcript[name] and transcript[name] != 0:
+                del transcript[name]
         return {
             "transcript": transcript,
             "failure": None if self.failure_kind is None else [str(self.failure_kind), self.failure_detail],
