@@ -81,7 +81,7 @@ def test_help_imports_nothing_heavy() -> None:
     "command",
     [
         "run", "score", "import", "report", "clips", "compare", "power", "gate", "doctor",
-        "baseline promote", "baseline show",
+        "baseline promote", "baseline show", "judge template", "judge calibrate",
         *(f"suite {name}" for name in (
             "init", "validate", "show", "import", "mix", "split", "rotate", "open", "lock", "diff",
         )),
