@@ -3,6 +3,7 @@
 import pytest
 from scored_rows import NOT_HEARD, named_counts, named_rates, non_speech, speech
 
+from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm, ArmOutput, Correction, ScoredRow
 from misheard.metrics.script_mismatch import of_corrected_texts, of_transcripts
 
@@ -51,6 +52,14 @@ def test_what_does_not_count():
 def test_a_failure_that_counts_is_a_mismatch():
     failed = ScoredRow(speech(scripts=("Latn",)), Arm.AUDIO, ArmOutput("", None, NOT_HEARD))
     assert named_rates(of_transcripts(), [failed])["script_mismatch_rate"] == 1.0
+
+
+def test_a_failure_after_the_recognition_takes_nothing_from_the_transcript():
+    failed = Failure("plan", FailureKind.INVALID_OUTPUT, "")
+    row = ScoredRow(speech(scripts=("Latn",)), Arm.AUDIO, ArmOutput("hello", failure=failed))
+    assert named_counts(of_transcripts(), row) == {
+        "items_with_mismatch": 0, "items": 1, "mismatched_characters": 0, "scripted_characters": 5,
+    }  # fmt: skip
 
 
 def test_corrected_texts_have_rates_of_their_own():

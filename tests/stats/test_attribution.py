@@ -192,3 +192,15 @@ def test_a_slice_is_attributed_as_if_it_were_all() -> None:
     part = Attributor(whole, (ANSWERS,), 400).attribute(np.arange(160) < 80)[0]
     alone = attribute(answers(audio=split(10, 4, 8), transcript=split(10, 8, 8)))
     assert part == alone
+
+
+def test_a_loss_that_is_undefined_has_no_share_though_the_whole_is_known() -> None:
+    # six sessions; the transcript arm has no answer to divide by, as precision has none where nothing is drawn
+    table = answers(audio=split(10, 5, 6), transcript=split(10, 5, 6))
+    counts = table.arms[Arm.TRANSCRIPT].counts["answer_class"]
+    counts.values[:] = 0.0
+    found = attribute(table)
+    (loss,) = found.losses
+    assert found.shortfall == pytest.approx(0.5)
+    assert (loss.part.amount, loss.part.share, loss.part.reason) == (None, None, "undefined")
+    assert found.remainder.share is None and found.remainder.reason == "undefined"

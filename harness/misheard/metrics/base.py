@@ -98,6 +98,11 @@ class ArmOutput:
     refused: int = 0
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
 
+    @property
+    def unheard(self) -> bool:
+        """Whether recognition failed: a failure after it takes nothing away from the transcript."""
+        return self.failure is not None and self.failure.stage == "recognize"
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:

@@ -13,7 +13,7 @@ _CLIPS_WITH_TEXT, _CLIPS = range(2)
 class NonSpeech:
     """Clips with any text but white space: non-speech items, audio arm.
 
-    A failed output that counts at all (policy `worst`) counts as text.
+    An unheard clip that counts at all (policy `worst`) counts as text.
     """
 
     name = "non_speech"
@@ -39,6 +39,6 @@ class NonSpeech:
             if row.item.is_speech or transcript is None:
                 continue
             present[index] = True
-            has_text = row.output.failure is not None or normalise(transcript, "nfc") != ""
+            has_text = row.output.unheard or normalise(transcript, "nfc") != ""
             values[index] = (has_text, 1.0)
         return Counts(values, present)

@@ -23,7 +23,7 @@ def script_mismatch_counts(text: str, allowed: Sequence[str]) -> tuple[int, int]
 class ScriptMismatch:
     """Characters of scripts that were not declared: speech items with declared scripts.
 
-    A failed output that counts at all (policy `worst`) is a mismatch. `text` is that of an output, None where
+    An unheard item that counts at all (policy `worst`) is a mismatch. `text` is that of an output, None where
     it has none; `prefix` stands before the names of the rates, and `what` says what the text is.
     """
 
@@ -72,7 +72,7 @@ class ScriptMismatch:
                 continue
             present[index] = True
             mismatched, scripted = script_mismatch_counts(text, row.item.scripts)
-            failed = row.output.failure is not None
+            failed = row.output.unheard
             values[index] = (mismatched > 0 or failed, 1, mismatched, scripted)
         return Counts(values, present)
 

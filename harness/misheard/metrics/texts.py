@@ -29,5 +29,4 @@ def corrected_text(output: ArmOutput) -> str | None:
     """
     if output.correction is not None:
         return output.correction.text
-    unheard = output.failure is not None and output.failure.stage == "recognize"
-    return output.transcript if unheard else None
+    return output.transcript if output.unheard else None

@@ -18,7 +18,7 @@ _VERSION = 1
 class BoardRenderer:
     """Answers with the operations that lead from a board to a plan."""
 
-    batch_size: int | None = None
+    batch_size: int | None = 256
 
     def check(self) -> None:
         """Nothing can be missing."""

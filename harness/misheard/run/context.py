@@ -79,18 +79,28 @@ class RunContext:
         """Whether a plan is made from all that was said in its session so far."""
         return self.config.plan is not None and self.config.plan.scope == "session"
 
-    def heard_until(self, item: Item) -> list[Item]:
-        """Return the items that an item's plan is made from, in suite order: it, or its session so far."""
+    def heard_until(self) -> dict[str, list[Item]]:
+        """Return by id of each scene the speech items that it is planned from, in suite order.
+
+        That is the item itself, or its session so far.
+        """
         if not self.in_sessions:
-            return [item]
-        items = self.suite.items
-        before = items[: items.index(item) + 1]
-        return [one for one in before if one.is_speech and one.resampling_unit == item.resampling_unit]
+            return {item.id: [item] for item in self.scenes}
+        planned = {item.id for item in self.scenes}
+        sessions: dict[str, list[Item]] = {}
+        found = {}
+        for item in self.suite.items:
+            said = sessions.setdefault(item.resampling_unit, [])
+            if item.is_speech:
+                said.append(item)
+            if item.id in planned:
+                found[item.id] = list(said)
+        return found
 
     @property
     def said(self) -> list[Item]:
         """The items whose references enter an arm: those that are answered, or that plans are made from."""
-        needed = {one.id for item in self.scenes for one in self.heard_until(item)}
+        needed = {one.id for heard in self.heard_until().values() for one in heard}
         needed |= {item.id for item in self.questions}
         return [item for item in self.suite.items if item.id in needed]
 

@@ -39,12 +39,13 @@ def plan_suite(
     context.pin("plan", maker.fingerprint())
     with contextlib.closing(Journal(context.directory.plans)) as journal:
         asker: Asker[Any] = Asker(context, journal, maker.executor, plan_failure)
+        heard = context.heard_until()
         done: list[str] = []
         for arm in asking_arms(context.arms):
             texts = going_on(context, recognized, arm, corrections)
             requests = {
                 item.id: maker.request(
-                    _utterances(context, item, texts), item.language, execution(arm, item.id)
+                    _utterances(heard[item.id], texts), item.language, execution(arm, item.id)
                 )
                 for item in context.scenes
                 if item.id in texts
@@ -62,9 +63,9 @@ def plan_failure(row: Mapping[str, Any]) -> Failure | None:
     return found if isinstance(found, Failure) else None
 
 
-def _utterances(context: RunContext, item: Item, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what was said up to an item, in suite order, as far as it was heard."""
-    return tuple(texts[one.id] for one in context.heard_until(item) if one.id in texts)
+def _utterances(heard: Sequence[Item], texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a plan is made from, as far as it was heard."""
+    return tuple(texts[one.id] for one in heard if one.id in texts)
 
 
 class _ModelPlanner:

@@ -129,8 +129,11 @@ class _Parts:
             whole = self.shortfall(sums)
             return divide(amount(sums), np.where(whole > ROUNDING, whole, 0.0))
 
-        found = float(share(self.sample.sums))
-        return Share(lost, spread, found, None, estimate_intervals(self.sample, share))
+        if lost is None:
+            return Share(None, spread, None, "undefined", None)
+        return Share(
+            lost, spread, float(share(self.sample.sums)), None, estimate_intervals(self.sample, share)
+        )
 
     def largest(self, n: int) -> Largest | None:
         """Return the largest part, over n items."""
