@@ -195,7 +195,7 @@ def test_a_slice_is_attributed_as_if_it_were_all() -> None:
 
 
 def test_a_loss_that_is_undefined_has_no_share_though_the_whole_is_known() -> None:
-    # six sessions; the transcript arm has no answer to divide by, as precision has none where nothing is drawn
+    # the transcript arm has no answer to divide by, as precision has none where nothing is drawn
     table = answers(audio=split(10, 5, 6), transcript=split(10, 5, 6))
     counts = table.arms[Arm.TRANSCRIPT].counts["answer_class"]
     counts.values[:] = 0.0
