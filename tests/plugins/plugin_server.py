@@ -31,6 +31,7 @@ class Endpoint:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     endpoint: Endpoint
 
     def log_message(self, format: str, *args: Any) -> None:
