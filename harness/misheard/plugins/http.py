@@ -50,6 +50,7 @@ class HttpPlugin:
         self._role = role
         self._loop: EventLoopThread | None = None
         self._client: Any = None
+        self._asking: Future[None] | None = None
 
     def check(self) -> None:
         """Find out whether anybody listens, as `start` does, and leave it."""
@@ -81,7 +82,7 @@ class HttpPlugin:
         """
         loop = self._running_loop()
         finished: queue.SimpleQueue[Completion | BaseException] = queue.SimpleQueue()
-        asking = loop.submit(self._complete_all(requests, finished.put))
+        asking = self._asking = loop.submit(self._complete_all(requests, finished.put))
         asking.add_done_callback(lambda future: self._pass_on_error(future, finished.put))
         try:
             for _ in requests:
@@ -98,6 +99,9 @@ class HttpPlugin:
             return
         loop, client = self._loop, self._client
         self._loop = self._client = None
+        if self._asking is not None:
+            # First, as requests would fail, and be journaled, when their connections are closed.
+            self._asking.cancel()
         try:
             loop.submit(client.aclose()).result(timeout=5)
         except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
