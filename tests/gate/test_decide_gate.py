@@ -118,6 +118,8 @@ OUTCOMES: dict[str, tuple[Mapping[str, Any], MadeUpRun, MadeUpRun | None, Outcom
     "no answer was timed": (
         NOT_WORSE | {"latency": [{"stage": "first_token", "p95_seconds_at_most": 1}]},
         BETTER, BASE, INCOMPLETE),
+    "nothing was planned": (
+        NOT_WORSE | {"latency": [{"stage": "plan", "p95_seconds_at_most": 1}]}, BETTER, BASE, INCOMPLETE),
     "an arm was not run": (
         {"guards": [{"metric": "correct_rate", "arm": "control", "may_fall_by_at_most": 0.1}]},
         replace(BETTER, arms=[Arm.AUDIO, Arm.TRANSCRIPT]), BASE, INCOMPLETE),

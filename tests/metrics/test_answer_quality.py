@@ -1,5 +1,7 @@
 """Families `response` and `propagation`."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,6 +127,13 @@ def test_a_failed_answer_that_counts_agrees_with_nothing():
     row = answered("", baseline="", failure=NOT_ANSWERED, reference_answer="a")
     counts = named_counts(PROPAGATION, row)
     assert (counts["agreement"], counts["flips"]) == (0.0, 1.0)
+
+
+def test_what_fails_in_both_arms_is_no_noise():
+    row = answered("", baseline="", failure=NOT_ANSWERED, reference_answer="a")
+    both = replace(row, baseline=replace(row.baseline, failure=NOT_ANSWERED))
+    counts = named_counts(PROPAGATION, both)
+    assert (counts["flips"], counts["degraded"], counts["pairs"]) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(("difference", "degraded"), [(1e-12, 0.0), (3e-12, 1.0)])

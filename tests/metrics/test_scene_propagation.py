@@ -7,6 +7,7 @@ from hypothesis import given
 from made_scenes import drawn, scene, scenes
 from scored_rows import NOT_HEARD, named_counts, named_rates, speech
 
+from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm, ArmOutput, ScoredRow
 from misheard.metrics.scene_propagation import ScenePropagation, look_the_same
 from misheard.metrics.scoring import count_run
@@ -91,3 +92,11 @@ def test_arms_and_policy():
     assert not counted["exclude"][Arm.AUDIO].counts["scene_propagation"].present[0]
     worst = counted["worst"][Arm.AUDIO].counts["scene_propagation"].values[0]
     assert worst.tolist() == [1, 0, 1, 0, 1, 1, 0, 1, 1, 1]
+
+
+def test_a_plan_that_fails_in_both_arms_is_no_noise_and_in_one_it_is():
+    failed = Failure("plan", FailureKind.INVALID_OUTPUT, "")
+    one = pair(Scene(), Scene(), GOLDEN)
+    broken = replace(one, output=replace(one.output, failure=failed))
+    assert named_counts(FAMILY, broken)["flips"] == 1
+    assert named_counts(FAMILY, replace(broken, baseline=broken.output))["flips"] == 0

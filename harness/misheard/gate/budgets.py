@@ -33,11 +33,20 @@ from misheard.stats.slices import failed_rows, unit_numbers
 
 _TIMINGS = {
     "recognize": "recognize_seconds",
+    "correct": "correct_seconds",
     "llm": "llm_seconds",
     "first_token": "first_token_seconds",
+    "plan": "plan_seconds",
+    "render": "render_seconds",
 }
-_ANSWERS = "response"
-"""The family that counts every item which was asked."""
+_COUNTED = {
+    "correct": "correction",
+    "llm": "response",
+    "first_token": "response",
+    "plan": "scene",
+    "render": "scene",
+}
+"""The family that counts every item which went through a stage."""
 
 
 def check_budgets(gate: Gate, evidence: Evidence) -> list[Check]:
@@ -92,7 +101,7 @@ def _went_through(stage: str, table: CountTable) -> BoolArray:
     arm = table.arms.get(Arm.AUDIO)
     if stage == "recognize" or arm is None:
         return healthy
-    asked = arm.counts.get(_ANSWERS)
+    asked = arm.counts.get(_COUNTED[stage])
     return healthy & asked.present if asked is not None else np.zeros(len(table.items), dtype=np.bool_)
 
 

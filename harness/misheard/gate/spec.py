@@ -160,11 +160,11 @@ class Latency(_Part):
     """A latency budget of the audio arm.
 
     Attributes:
-        stage: `recognize`, `llm` or `first_token`.
+        stage: `recognize`, `correct`, `llm` or `first_token` of answers, `plan` or `render`.
         p95_seconds_at_most: for the upper confidence bound of the 95th percentile.
     """
 
-    stage: Literal["recognize", "llm", "first_token"]
+    stage: Literal["recognize", "correct", "llm", "first_token", "plan", "render"]
     p95_seconds_at_most: Seconds
 
 

@@ -50,7 +50,9 @@ class Propagation:
         before, after = self._quality(row.item, baseline), self._quality(row.item, output)
         failed = baseline.failure is not None or output.failure is not None
         agreement = 0.0 if failed else self._quality.overlap(row.item, baseline.answer, output.answer)
-        flipped = failed or baseline.answer != output.answer
+        # what fails in both arms has the same answer in both, none, and is no noise
+        one_failed = (baseline.failure is None) != (output.failure is None)
+        flipped = one_failed or baseline.answer != output.answer
         drop = before - after
         return (before, after, drop > TOLERANCE, drop < -TOLERANCE, agreement, flipped, 1.0)
 

@@ -22,6 +22,7 @@ from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, 
 from misheard.report.terminal_costs import answers_block, arms_block
 from misheard.report.terminal_holdout import holdout_block
 from misheard.report.terminal_judge import judge_block
+from misheard.report.terminal_latencies import latencies_block
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.terminal_timings import timings_block
@@ -46,6 +47,7 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield from _failures(report, width, marks)
     if times := timings_block(report["timings"] or {}, width, marks):
         yield times
+    yield from latencies_block(report["timings"] or {}, width, marks)
     yield _legend(report, width, marks)
 
 

@@ -14,7 +14,7 @@ _LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "audio",
         (
             ("audio_seconds", ""),
-            ("plan_seconds", "planning"),
+            ("plan_seconds", "batch plan"),
             ("decode_seconds", "decoding"),
         ),
     ),
@@ -34,7 +34,16 @@ _LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("llm_seconds", "audio"),
             ("clean_llm_seconds", "transcript"),
+            ("uncorrected_llm_seconds", "uncorrected"),
             ("control_llm_seconds", "control"),
+        ),
+    ),
+    (
+        "audio arm",
+        (
+            ("correction_seconds", "correcting"),
+            ("planning_seconds", "scene plans"),
+            ("rendering_seconds", "rendering"),
         ),
     ),
     (

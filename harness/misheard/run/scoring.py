@@ -21,6 +21,7 @@ from misheard.run.context import questions, scenes
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import read_batches
 from misheard.run.judgements import JudgeOfRun, judge_of_run, with_judgements
+from misheard.run.latencies import summarise_latencies
 from misheard.run.outputs import Asked, Outputs, StageReplies, read_outputs
 from misheard.run.plan import Plan, check_plan, read_plan
 from misheard.run.recognized import Recognized, read_recognized
@@ -182,7 +183,9 @@ def _timings(directory: RunDirectory, counted: CountedRun) -> dict[str, Any]:
     if config.plan is not None:
         stages |= {"plans": replies.plans.batches, "boards": replies.boards.batches}
     recognize = read_batches(directory.recognize)
-    return summarise_timings(counted.plan, recognize, replies.respond.batches, stages)
+    summed = summarise_timings(counted.plan, recognize, replies.respond.batches, stages)
+    per_item = summarise_latencies({arm: table.timings for arm, table in counted.table.arms.items()})
+    return {**summed, "per_item": per_item}
 
 
 def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recognized]:
