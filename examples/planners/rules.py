@@ -3,7 +3,7 @@
 
 It is one file in the three forms that a user's own planner can have:
 
-    plan: {kind: python, target: "rules:RulePlanner"}                # a class; the folder is on PYTHONPATH
+    plan: {kind: python, target: "rules:RulePlanner"}                # a class; a copy lies beside the config
     plan: {kind: command, command: [python3, ./rules.py]}            # JSON on standard input and output
     plan: {kind: http, url: "http://127.0.0.1:8321/"}                # after: python3 rules.py --serve 8321
 
@@ -172,6 +172,8 @@ def run_once() -> None:
 
 class Handler(BaseHTTPRequestHandler):
     """Answers POST requests; what is no request gets 400 and no words of it."""
+
+    disable_nagle_algorithm = True  # a reply of two writes would wait 40 ms for its second one
 
     def do_POST(self) -> None:
         try:

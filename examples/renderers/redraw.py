@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A renderer that wipes the board and draws the plan anew, for `misheard`.
 
-    render: {kind: python, target: "redraw:RedrawRenderer"}          # a class; the folder is on PYTHONPATH
+    render: {kind: python, target: "redraw:RedrawRenderer"}          # a class; a copy lies beside the config
     render: {kind: command, command: [python3, ./redraw.py]}         # JSON on standard input and output
 
 A request is `{"board": SCENE, "plan": SCENE}`, the reply `{"operations": […]}`: what is done to the board,

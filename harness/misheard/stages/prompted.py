@@ -53,9 +53,14 @@ def completion_row(completion: Completion) -> dict[str, Any]:
     return row
 
 
+_PASSING = frozenset(
+    {FailureKind.TIMEOUT, FailureKind.LLM_ERROR, FailureKind.PLANNER_ERROR, FailureKind.RENDERER_ERROR}
+)
+
+
 def is_passing(row: Mapping[str, Any]) -> bool:
     """Whether a completion of the journal failed in a way that another attempt may mend."""
-    return row["failure"] in {FailureKind.TIMEOUT, FailureKind.LLM_ERROR}
+    return row["failure"] in _PASSING
 
 
 def completion_failure(row: Mapping[str, Any]) -> Failure | None:
