@@ -160,10 +160,14 @@ def test_the_command_spells_everything_out(tmp_path: Path) -> None:
         "--dtype", "auto", "--seed", "3", "--generation-config", "vllm",
         "--revision", "0" * 40, "--tokenizer-revision", "0" * 40, "--max-model-len", "512",
         "--load-format", "safetensors", "--enforce-eager",
+        "--structured-outputs-config.backend=xgrammar",
+        "--structured-outputs-config.disable_any_whitespace=true",
     ]  # fmt: skip
-    more = VllmSettings(model=str(tmp_path), extra_args=("--load-format=dummy", "--no-enforce-eager"))
+    given = ("--load-format=dummy", "--no-enforce-eager", "--structured-outputs-config.backend=guidance")
+    more = VllmSettings(model=str(tmp_path), extra_args=given)
     command = server_command(more, build, socket=tmp_path / "s", cpu=True)
-    assert command[-2:] == ["--load-format=dummy", "--no-enforce-eager"]
+    assert tuple(command[-3:]) == given
+    assert sum(option.startswith("--structured") for option in command) == 1
     assert not {"--load-format", "--enforce-eager", "--revision"} & set(command)
 
 

