@@ -9,6 +9,7 @@ from misheard.report.labels import (
     difference_unit,
     format_interval,
     format_value,
+    label,
     unit_noun,
 )
 from misheard.report.values import Document
@@ -42,6 +43,9 @@ def stage_sentences(report: Document, metric: str) -> Iterator[str]:
 def _largest(metric: str, entry: Document) -> str:
     parts = {part["stage"]: _part(metric, part) for part in (*entry["losses"], entry["remainder"])}
     largest = entry["largest"]
+    if entry["flags"]:
+        what = LEADING.get(metric, label(metric))
+        return f"Of what {what} lacks, with too few items for a verdict: {', '.join(parts.values())}."
     if not largest["shown"]:
         return f"Which stage loses most is not shown: {', '.join(parts.values())}."
     lead = amount_of(metric, largest["lead"])

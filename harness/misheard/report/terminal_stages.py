@@ -32,7 +32,11 @@ def stages_block(entries: Sequence[Document], width: int, marks: Marks) -> Rende
     return Group(
         heading("Where it is lost", "missing to the best score; share of it and interval below", width),
         _stages_grid(entries, marks).table(),
-        *(dim(joined([_largest(entry, marks)], width, marks)) for entry in entries if _is_missing(entry)),
+        *(
+            dim(joined([_largest(entry, marks)], width, marks))
+            for entry in entries
+            if _is_missing(entry) and not entry["flags"]
+        ),
         *undefined_lines(entries, width, marks),
     )
 
