@@ -393,6 +393,10 @@ def test_number_words_that_stay_words_are_said_once(kept: list[str | None], wher
     ("run", "expected"),
     [
         ({"language_model": True}, "No answers are measured: no item has a reference_answer."),
+        (
+            {"language_model": False, "planner": True},
+            "No boards are measured: no item of the suite has a golden plan.",
+        ),
         ({"language_model": False}, "No answers are measured: the run has no language model."),
         (None, "No answers are measured: that takes a language model, and items with a reference_answer."),
     ],

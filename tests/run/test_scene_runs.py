@@ -214,3 +214,33 @@ def test_a_dry_run_says_what_would_be_planned(tmp_path: Path, scenes: tuple[Path
     assert done.returncode == 0, done.stderr
     assert "arms            audio, transcript, plan, control" in done.stdout
     assert "scenes          6, planner python, a plan per item, at most 18 plans" in done.stdout
+
+
+def test_a_planner_that_prints_and_moves_does_neither_to_the_run(
+    tmp_path: Path, scenes: tuple[Path, dict[str, str]]
+) -> None:
+    suite, heard = scenes
+    config = scene_config(tmp_path, heard)
+    planner = tmp_path / "line_planner.py"
+    moving = 'import os\n        os.chdir("/")\n        print("printed")\n        shapes, conn'
+    planner.write_text(planner.read_text().replace("shapes, conn", moving, 1))
+    done = subprocess.run(
+        [sys.executable, "-m", "misheard", "run", str(config), "--suite", str(suite), "--out", "run"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "report.json").exists()
+    assert "printed" not in done.stdout and "printed" in done.stderr
+
+
+def test_a_suite_without_golden_plans_is_heard_and_the_report_says_why_nothing_is_drawn(
+    tmp_path: Path,
+) -> None:
+    rows = scene_rows(2)
+    for row in rows:
+        del row["plan"]
+    hashes = write_scenes(tmp_path / "suite", rows)
+    config = scene_config(tmp_path, {hashes[row["id"]]: row["reference"] for row in rows})
+    done = misheard("run", config, "--suite", tmp_path / "suite", "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "No boards are measured: no item of the suite has a golden plan." in " ".join(done.stdout.split())

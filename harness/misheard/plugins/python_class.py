@@ -1,5 +1,6 @@
 """A class of the user's as a plug-in, in this process."""
 
+import contextlib
 import copy
 import inspect
 import json
@@ -78,9 +79,13 @@ class PythonPlugin:
         return Completion(request.key, text, failure, detail, seconds=time.perf_counter() - started)
 
     def _call(self, payload: dict[str, Any]) -> object:
-        """Return what the method returns. Raises ItemFailedError without the words of what it raised."""
+        """Return what the method returns. Raises ItemFailedError without the words of what it raised.
+
+        What it prints goes to standard error, and the working folder is as before afterwards.
+        """
         try:
-            return getattr(self._instance, self._role.name)(payload)
+            with contextlib.chdir(Path.cwd()), contextlib.redirect_stdout(sys.stderr):
+                return getattr(self._instance, self._role.name)(payload)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a user's class raises is one request's failure

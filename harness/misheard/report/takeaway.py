@@ -150,6 +150,8 @@ def _no_answers(report: Document) -> Iterator[str]:
         yield f"Nothing can be said about what mishearing costs: no item has {what} in both arms."
     elif draws:
         yield "No boards are measured: no item with a golden plan has one."
+    elif (report["run"] or {}).get("planner"):
+        yield "No boards are measured: no item of the suite has a golden plan."
     else:
         why = {
             True: "no item has a reference_answer" if not quality["failed"] else "no item has an answer",
