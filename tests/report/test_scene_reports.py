@@ -118,6 +118,12 @@ def test_where_it_is_not_shown_which_stage_loses_most_the_report_says_so(
     assert ("which stage loses most is not shown" in shown(report, 200)) == ("not shown" in beginning)
 
 
+def test_where_nothing_is_lost_no_stage_loses_most() -> None:
+    report = report_of(scene_table(FailureRates(0.0, 0.0, 0.0), sessions=8))
+    assert attribution(report, "label_f1")["shortfall"] == 0
+    assert not [line for line in report["takeaway"] if "loses most" in line or "lacks" in line]
+
+
 def test_a_stage_that_wins_has_a_negative_part() -> None:
     table = scene_table(PLANNER)
     worse = scene_table(FailureRates(0.0, 0.5, 0.3), seed=9)

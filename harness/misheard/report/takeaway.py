@@ -12,7 +12,13 @@ from misheard.report.labels import (
     rate_interval,
     unit_noun,
 )
-from misheard.report.takeaway_stages import LEADING, amount_of, correction_sentence, stage_sentences
+from misheard.report.takeaway_stages import (
+    LEADING,
+    amount_of,
+    correction_sentence,
+    is_or_are,
+    stage_sentences,
+)
 from misheard.report.values import Document
 
 _TIE = 1e-12
@@ -65,7 +71,7 @@ def _loss(report: Document, metric: str, difference: Document, noun: str) -> str
         few = f"{settings['min_units']} {noun}s"
         return f"{unknown}: {sizes}, and under {few} no interval is trusted."
     if verdict == "same":
-        return f"Mishearing costs nothing here: {what} are the same on every pair ({sizes})."
+        return f"Mishearing costs nothing here: {what} {is_or_are(what)} the same on every pair ({sizes})."
     interval = _lost_interval(metric, difference)
     if interval is None or difference["difference"] is None:
         return f"{unknown}: {sizes}, and no interval for {what}."

@@ -23,6 +23,11 @@ LEADING = {
 """What a report leads with, and what it is called in a sentence."""
 
 
+def is_or_are(what: str) -> str:
+    """Return the verb for what a report leads with."""
+    return "are" if what.endswith("s") else "is"
+
+
 def amount_of(metric: str, value: float) -> str:
     """Return how much of a metric is lost or gained."""
     return format_value(metric, value, UNICODE).removesuffix("%") + difference_unit(metric)
@@ -36,8 +41,13 @@ def stage_sentences(report: Document, metric: str) -> Iterator[str]:
         for one in entry["undefined"]:
             if one["reason"] == "arm_not_run":
                 yield f"What {one['stage']} loses by itself is not known: an arm that it takes was not run."
-        if entry["remainder"]["stage"] == "rendering" and entry["largest"] is not None:
+        if entry["remainder"]["stage"] == "rendering" and _is_lost(entry):
             yield _largest(metric, entry)
+
+
+def _is_lost(entry: Document) -> bool:
+    """Whether anything is missing to the best score, so that it can be asked where it was lost."""
+    return entry["largest"] is not None and entry["remainder"]["reason"] != "nothing_lost"
 
 
 def _largest(metric: str, entry: Document) -> str:
@@ -74,7 +84,7 @@ def correction_sentence(report: Document) -> Iterator[str]:
     sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}"
     what, verdict, change = LEADING[metric], difference["verdict"], difference["difference"]
     if verdict == "same":
-        yield f"The corrector changes nothing: {what} are the same on every pair ({sizes})."
+        yield f"The corrector changes nothing: {what} {is_or_are(what)} the same on every pair ({sizes})."
         return
     interval = difference_interval(metric, difference)
     if verdict == "too_few_items" or interval is None or change is None:
