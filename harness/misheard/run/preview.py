@@ -53,6 +53,7 @@ def preview(
         f"arms            {', '.join(arms)}",
         *([] if config.correct is None else [f"corrector       {config.correct.prompt}"]),
         _asked(config, asked, len(asking_arms(arms))),
+        *([] if config.judge is None else [f"judge           {', '.join(config.judge.questions)}"]),
         f"on failure      {config.on_failure}{', stopping at the first' if config.fail_fast else ''}",
     ]
     return "\n".join(lines)
