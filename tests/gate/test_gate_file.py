@@ -57,6 +57,8 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "infinite margin": (with_guard(may_rise_by_at_most=float("inf")), "guards[0].may_rise_by_at_most"),
     "negative margin": (with_guard(may_rise_by_at_most=-0.1), "must be at least 0"),
     "margin in percent": (with_guard(may_rise_by_at_most=2), "must be at most 1"),
+    "margin over every score": (with_guard(may_rise_by_at_most=101), "must be at most 100"),
+    "share of failures over one": (GATE | {"failures": {"rate_at_most": 2}}, "must be at most 1"),
     "margin as text": (with_guard(may_rise_by_at_most="0.02"), "must be a number"),
     "margin without a dot": ("format: misheard-gate/1\nguards: [{metric: wer, at_most: 1e-2}]", "a number"),
     "margin is true": (with_guard(may_rise_by_at_most=True), "must be a number"),
@@ -75,7 +77,7 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "where is no filter": (with_guard(where="noise"), "guards[0].where: "),
     "guards are no list": (GATE | {"guards": "wer"}, "guards: must be a list"),
     "guard is no mapping": (GATE | {"guards": ["wer"]}, "guards[0]: "),
-    "unknown stage": (GATE | {"latency": [{"stage": "plan", "p95_seconds_at_most": 1}]}, "latency[0].stage"),
+    "unknown stage": (GATE | {"latency": [{"stage": "draw", "p95_seconds_at_most": 1}]}, "latency[0].stage"),
     "no time": (GATE | {"latency": [{"stage": "llm", "p95_seconds_at_most": 0}]}, "must be over 0"),
     "empty failures": (GATE | {"failures": {}}, "give count_at_most or rate_at_most"),
     "half a failure": (GATE | {"failures": {"count_at_most": 0.5}}, "must be a whole number"),
@@ -232,3 +234,9 @@ def test_a_suite_without_a_primary_metric_for_all_it_speaks_is_refused(
     with pytest.raises(GateError) as caught:
         decide_gate(gate, run.write(tmp_path / "run"), None, tmp_path)
     assert words in str(caught.value)
+
+
+def test_scores_of_a_judge_have_tolerances_in_points(tmp_path: Path) -> None:
+    guard = {"metric": "judge_meaning_score", "may_fall_by_at_most": 2.5}
+    gate = load_gate(write(tmp_path, GATE | {"guards": [guard]}))
+    assert gate.gate.guards[0].may_fall_by_at_most == 2.5

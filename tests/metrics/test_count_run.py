@@ -146,7 +146,6 @@ ARMS_OF_SCENES = {
 }
 ARMS_OF_CORRECTIONS = {
     "entities_corrected": ANSWERING - {Arm.UNCORRECTED},
-    "script_mismatch_corrected": ANSWERING - {Arm.UNCORRECTED},
 }
 
 

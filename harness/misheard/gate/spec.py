@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from misheard.errors import InputError
 from misheard.metrics.base import Arm
+from misheard.report.labels import is_in_points
 from misheard.stats.gate import Rule
 from misheard.stats.selection import Condition, parse_where
 from misheard.stats.slices import MIN_ITEMS
@@ -19,9 +20,12 @@ PRIMARY = "primary"
 _MAX_ENTRIES = 100
 _MAX_SECONDS = 86_400.0
 
-Margin = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
-PositiveMargin = Annotated[float, Field(strict=True, gt=0.0, le=1.0, allow_inf_nan=False)]
-Bound = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+_MOST_POINTS = 100.0
+
+Share = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+Margin = Annotated[float, Field(strict=True, ge=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
+PositiveMargin = Annotated[float, Field(strict=True, gt=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
+Bound = Annotated[float, Field(strict=True, ge=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(strict=True, gt=0.0, le=_MAX_SECONDS, allow_inf_nan=False)]
 Count = Annotated[int, Field(strict=True, ge=0, le=10**9)]
 Size = Annotated[int, Field(strict=True, ge=1, le=10**9)]
@@ -71,6 +75,14 @@ class _Filtered(_Part):
             names = [name for name in _RULES if name in type(self).model_fields]
             raise ValueError(f"give exactly one of {', '.join(names)}")
         return self
+
+    @field_validator(*(name for name in _RULES if name != "must"), check_fields=False)
+    @classmethod
+    def _check_size(cls, value: float | None, info: ValidationInfo) -> float | None:
+        """Check that only the scores of a judge have a tolerance in points; every other rate is a share."""
+        if value is not None and value > 1.0 and not is_in_points(str(info.data.get("metric"))):
+            raise ValueError("must be at most 1; scores of a judge alone are in points")
+        return value
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -177,7 +189,7 @@ class Failures(_Part):
     """
 
     count_at_most: Count | None = None
-    rate_at_most: Bound | None = None
+    rate_at_most: Share | None = None
 
     @model_validator(mode="after")
     def _check_given(self) -> Self:
