@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from misheard.errors import ConfigError, InputError, Problem
+from misheard.execution import ExecutionConfig, PriceConfig, TelemetryConfig
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
 from misheard.planners.settings import PlannerSettings
@@ -128,6 +129,9 @@ class RunConfig(_Section):
         render: what draws the plans; None is the renderer that ships with misheard.
         judge: what judges meaning; None asks no judge.
         arms: where the golden value enters; None takes every arm that the system has.
+        execution: in which order and by how many workers.
+        telemetry: what is sampled meanwhile.
+        price: what the machine or the tokens cost.
         scoring: how outputs become counts.
         on_failure: `exclude` failed items from aggregates, score them as `worst`, or `abort` without report.
         fail_fast: stop at the first failed item, as `--fail-fast` does.
@@ -142,6 +146,9 @@ class RunConfig(_Section):
     render: RendererSettings | None = None
     judge: JudgeConfig | None = None
     arms: tuple[Arm, ...] | None = None
+    execution: ExecutionConfig = ExecutionConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
+    price: PriceConfig = PriceConfig()
     scoring: ScoringConfig = ScoringConfig()
     on_failure: OnFailure = "exclude"
     fail_fast: bool = False
@@ -281,6 +288,10 @@ def _known_fields(path: Sequence[str]) -> list[str]:
             "respond": "RespondConfig",
             "judge": "JudgeConfig",
             "scoring": "ScoringConfig",
+            "execution": "ExecutionConfig",
+            "ray": "RaySettings",
+            "telemetry": "TelemetryConfig",
+            "price": "PriceConfig",
         }
         # A kind may name a recognizer and a language model: openai_api does.
         every = {name: None for properties in kinds for name in properties}

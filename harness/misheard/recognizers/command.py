@@ -22,6 +22,7 @@ from misheard.recognizers.command_template import fill
 from misheard.recognizers.protocol import (
     WINDOW_SECONDS,
     AudioWindow,
+    Features,
     RecognizedBatch,
     WindowFailed,
     WindowTranscript,
@@ -69,7 +70,10 @@ class CommandRecognizer:
     def supports(self, language: str | None) -> bool:
         return True
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+    def features(self, batch: Sequence[AudioWindow]) -> Features | None:
+        return None
+
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
         before = self._spent
         windows = tuple(map(self._clip, batch))
         inference = [w.inference_seconds for w in windows if isinstance(w, WindowTranscript)]

@@ -23,7 +23,13 @@ from misheard.audio.activity import speech_active_seconds
 from misheard.canonical import sha256_file
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
-from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.protocol import (
+    AudioWindow,
+    Features,
+    OutOfMemoryError,
+    RecognizedBatch,
+    WindowTranscript,
+)
 from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CTranslate2Settings
 
@@ -133,12 +139,16 @@ class CTranslate2Recognizer:
             return True
         return language in self._languages if self._model.is_multilingual else language == "en"
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+    def features(self, batch: Sequence[AudioWindow]) -> Features:
         started = time.perf_counter()
-        features = self._features([window.samples for window in batch])
-        featured = time.perf_counter()
+        value = self._features([window.samples for window in batch])
+        return Features(value, time.perf_counter() - started)
+
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
+        ready = features or self.features(batch)
+        started = time.perf_counter()
         try:
-            encoded = self._model.encode(features)
+            encoded = self._model.encode(ready.value)
             languages, prompts = self._prompts(batch, encoded)
             results = self._model.generate(
                 encoded,
@@ -152,12 +162,14 @@ class CTranslate2Recognizer:
                 return_no_speech_prob=True,
             )
         except RuntimeError as error:
+            if "out of memory" in str(error):
+                raise OutOfMemoryError(f"ctranslate2: {error}") from error
             raise ItemFailedError(FailureKind.ASR_ERROR, f"ctranslate2: {error}") from error
         windows = tuple(
             self._transcript(result, len(prompt), language)
             for result, prompt, language in zip(results, prompts, languages, strict=True)
         )
-        return RecognizedBatch(windows, featured - started, time.perf_counter() - featured)
+        return RecognizedBatch(windows, ready.seconds, time.perf_counter() - started)
 
     def _features(self, windows: Sequence[npt.NDArray[np.float32]]) -> Any:
         mel = self._log_mel(windows, self._model.n_mels)

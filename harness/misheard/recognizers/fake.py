@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from misheard.canonical import sha256_json
-from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.protocol import (
+    AudioWindow,
+    Features,
+    OutOfMemoryError,
+    RecognizedBatch,
+    WindowTranscript,
+)
 from misheard.recognizers.settings import FakeRecognizerSettings
 
 _WORDS = ("what", "is", "the", "a", "of", "in", "how", "many", "who", "where", "red", "blue", "one", "two")
@@ -48,7 +54,13 @@ class FakeRecognizer:
     def supports(self, language: str | None) -> bool:
         return True
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+    def features(self, batch: Sequence[AudioWindow]) -> Features | None:
+        return None
+
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
+        room = self._settings.memory_windows
+        if room is not None and len(batch) > room:
+            raise OutOfMemoryError(f"{len(batch)} windows, and room for {room}")
         started = time.perf_counter()
         time.sleep(self._settings.delay_seconds)
         windows = tuple(self._transcript(window) for window in batch)

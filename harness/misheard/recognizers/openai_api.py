@@ -18,6 +18,7 @@ from misheard.language_models.server_facts import ServerFacts, is_reachable, rea
 from misheard.recognizers.protocol import (
     SAMPLE_RATE,
     AudioWindow,
+    Features,
     RecognizedBatch,
     WindowFailed,
     WindowTranscript,
@@ -91,7 +92,10 @@ class TranscriptionServer:
     def supports(self, language: str | None) -> bool:
         return True
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+    def features(self, batch: Sequence[AudioWindow]) -> Features | None:
+        return None
+
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
         """Recognize windows concurrently. Raises BackendError where nobody listens any more."""
         loop = self._running_loop()
         started = time.perf_counter()

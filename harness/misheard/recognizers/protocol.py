@@ -95,14 +95,29 @@ class RecognizedBatch:
     program_seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a recognizer makes of a batch before inference, in its own form, and the seconds that took."""
+
+    value: Any
+    seconds: float
+
+
+class OutOfMemoryError(Exception):
+    """A batch did not fit into the memory of the device; a smaller one may."""
+
+
 class Recognizer(Protocol):
     """A loaded or loadable speech recognizer.
 
     `load` raises BackendError where the model cannot be used here. After it, `fingerprint` names everything
     that decides the output (model content, settings, library version), and `supports` says whether the
-    model can be told to expect a language. `recognize` raises ItemFailedError with `asr_error` for a batch
-    that cannot be recognized as a whole; a window that fails alone is a WindowFailed. `close` may be called
-    at any time, more than once. `whole_clips` says that recordings are not to be cut into windows.
+    model can be told to expect a language. `features` is called from another thread while the batch before
+    is recognized, so that the device does not wait; None says that there is nothing to do ahead, or that it
+    could not be done. `recognize` computes what it is not given. It raises OutOfMemoryError for a batch that
+    is too large for the device and ItemFailedError with `asr_error` for one that cannot be recognized as a
+    whole; a window that fails alone is a WindowFailed. `close` may be called at any time, more than once.
+    `whole_clips` says that recordings are not to be cut into windows.
     """
 
     whole_clips: bool
@@ -115,6 +130,10 @@ class Recognizer(Protocol):
 
     def supports(self, language: str | None) -> bool: ...
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch: ...
+    def features(self, batch: Sequence[AudioWindow]) -> Features | None: ...
+
+    def recognize(
+        self, batch: Sequence[AudioWindow], features: Features | None = None
+    ) -> RecognizedBatch: ...
 
     def close(self) -> None: ...

@@ -60,6 +60,7 @@ class FakeRecognizerSettings(BaseModel):
             that are derived from their hash, so that the same audio always gives the same text.
         n_best: hypotheses, the best first, by the same key, of windows that have several.
         delay_seconds: pause per batch.
+        memory_windows: largest batch that fits into memory; None has no bound.
         batch_size: windows per batch.
     """
 
@@ -69,6 +70,7 @@ class FakeRecognizerSettings(BaseModel):
     transcripts: dict[str, str] = {}
     n_best: dict[str, Annotated[tuple[str, ...], Field(min_length=1, max_length=16)]] = {}
     delay_seconds: Annotated[float, Field(ge=0, le=60)] = 0.0
+    memory_windows: Annotated[int, Field(ge=0, le=4096)] | None = None
     batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
 
     @model_validator(mode="after")
