@@ -6,7 +6,10 @@ corrected token of which one may be missing, are then aligned with the reference
 transcript, then its fewest substitutions, then fewest errors of the corrected one, then its fewest
 substitutions; of equal ones, the one that, read from the end, pairs a column with a reference token where it
 can, and then passes over a column first. The errors and hits of the raw transcript are therefore exactly
-those of its error counts.
+those of its error counts. Where reference tokens times columns are more than 2^29, such as 2,000 by 268,435,
+the reference is aligned with the raw transcript alone, whose errors and hits stay exact; of equally good
+alignments it is then not the one in which the corrected transcript has the fewest errors
+(`misheard.metrics.three_texts`).
 
 A column of the result holds a reference, a raw and a corrected token; a missing token is a value like any
 other.
@@ -27,17 +30,11 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from misheard.metrics.dynamic_rows import IntRow, after_insertions, prefix_costs, token_ids
+from misheard.metrics.dynamic_rows import token_ids
+from misheard.metrics.three_texts import GAP, Columns, edit_columns, with_reference
 from misheard.text.interning import token_pairs
 from misheard_kernels import edit_counts
-from misheard_kernels.alignment import align
-
-_RAW_ERROR, _RAW_SUBSTITUTION = 1 << 48, 1 << 32
-_ERROR, _SUBSTITUTION = 1 << 16, 1
-_MAX_TOKENS = (1 << 15) - 1
-_GAP = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +105,11 @@ def correction_counts(
         reference: tokens of the human transcript, for code-switched text the `mixed` ones.
         raw: tokens of what was recognized.
         corrected: tokens of what the corrector made of it.
-
-    Raises ValueError for a text of more than 32,767 tokens that the corrector changed.
     """
     if raw == corrected:
         return _unchanged(reference, raw)
-    _check_length(reference, raw, corrected)
     said, heard, mended = token_ids(tuple(reference), tuple(raw), tuple(corrected))
-    columns = _edit_columns(heard, mended)
-    return _judge(_with_reference(said, *columns))
+    return _judge(with_reference(said, *edit_columns(heard, mended)))
 
 
 def _unchanged(reference: Sequence[str], raw: Sequence[str]) -> CorrectionCounts:
@@ -132,76 +125,15 @@ def _unchanged(reference: Sequence[str], raw: Sequence[str]) -> CorrectionCounts
 
 def token_change(raw: Sequence[str], corrected: Sequence[str]) -> TokenChange:
     """Return how far the corrector changed the embedded-language words, given those words alone, in order."""
-    _check_length(raw, corrected)
     heard, mended = token_ids(tuple(raw), tuple(corrected))
-    before, after = _edit_columns(heard, mended)
+    before, after = edit_columns(heard, mended)
     return TokenChange(int(np.count_nonzero(before != after)), len(raw), len(corrected))
 
 
-def _edit_columns(raw: IntRow, corrected: IntRow) -> tuple[IntRow, IntRow]:
-    """Return raw and corrected with gaps, in their canonical alignment."""
-    alignment = align(raw.astype(np.int32), corrected.astype(np.int32))
-    return _with_gaps(raw, alignment.reference_index), _with_gaps(corrected, alignment.hypothesis_index)
-
-
-def _with_gaps(tokens: IntRow, index: npt.NDArray[np.int32]) -> IntRow:
-    return np.append(tokens, _GAP)[index]
-
-
-def _with_reference(reference: IntRow, raw: IntRow, corrected: IntRow) -> tuple[IntRow, IntRow, IntRow]:
-    """Return reference, raw and corrected with gaps, int64[L] each, given an alignment of the last two."""
-    raw_weight = np.where(raw == _GAP, 0, _RAW_ERROR)
-    weight = np.where(corrected == _GAP, 0, _ERROR)
-    insertion = raw_weight + weight
-    deletion = _RAW_ERROR + _ERROR
-    prefix = prefix_costs(insertion)
-    table = np.empty((len(reference) + 1, len(raw) + 1), dtype=np.int64)
-    table[0] = prefix
-    for row, token in enumerate(reference, start=1):
-        above = table[row - 1]
-        candidates = above + deletion
-        pairing = above[:-1] + _pairing_cost(token, raw, corrected)
-        np.minimum(candidates[1:], pairing, out=candidates[1:])
-        table[row] = after_insertions(candidates, prefix)
-    return _trace(table, reference, raw, corrected, insertion)
-
-
-def _pairing_cost(token: np.int64, raw: IntRow, corrected: IntRow) -> IntRow:
-    """Return the cost of pairing a reference token with each column; a gap in one is a deletion there."""
-    raw_cost = np.where(raw == token, 0, _RAW_ERROR + np.where(raw == _GAP, 0, _RAW_SUBSTITUTION))
-    cost = np.where(corrected == token, 0, _ERROR + np.where(corrected == _GAP, 0, _SUBSTITUTION))
-    return np.asarray(raw_cost + cost, dtype=np.int64)
-
-
-def _trace(
-    table: IntRow, reference: IntRow, raw: IntRow, corrected: IntRow, insertion: IntRow
-) -> tuple[IntRow, IntRow, IntRow]:
-    row, column = len(reference), len(raw)
-    steps: list[tuple[int, int, int]] = []
-    while row or column:
-        here = table[row, column]
-        if row and column:
-            pairing = _pairing_cost(
-                reference[row - 1], raw[column - 1 : column], corrected[column - 1 : column]
-            )
-            if here == table[row - 1, column - 1] + pairing[0]:
-                row, column = row - 1, column - 1
-                steps.append((int(reference[row]), int(raw[column]), int(corrected[column])))
-                continue
-        if column and here == table[row, column - 1] + insertion[column - 1]:
-            column -= 1
-            steps.append((_GAP, int(raw[column]), int(corrected[column])))
-        else:
-            row -= 1
-            steps.append((int(reference[row]), _GAP, _GAP))
-    columns = np.array(steps[::-1], dtype=np.int64).reshape(-1, 3)
-    return columns[:, 0], columns[:, 1], columns[:, 2]
-
-
-def _judge(columns: tuple[IntRow, IntRow, IntRow]) -> CorrectionCounts:
+def _judge(columns: Columns) -> CorrectionCounts:
     reference, raw, corrected = columns
     raw_right, right, changed = raw == reference, corrected == reference, corrected != raw
-    spoken = reference != _GAP
+    spoken = reference != GAP
     return CorrectionCounts(
         raw_correct_tokens=int(np.count_nonzero(raw_right & spoken)),
         raw_error_tokens=int(np.count_nonzero(~raw_right)),
@@ -214,9 +146,3 @@ def _judge(columns: tuple[IntRow, IntRow, IntRow]) -> CorrectionCounts:
 
 def _ratio(numerator: int, denominator: int) -> float | None:
     return numerator / denominator if denominator else None
-
-
-def _check_length(*texts: Sequence[str]) -> None:
-    longest = max(len(text) for text in texts)
-    if longest > _MAX_TOKENS:
-        raise ValueError(f"{longest} tokens, more than {_MAX_TOKENS}; give one utterance at a time")
