@@ -1,9 +1,8 @@
 """The recognition phase: plan, then the planned batches that are not in the journal yet."""
 
 import contextlib
-import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,18 @@ from misheard.audio.decode import decoder_fingerprint
 from misheard.audio.windows import cut, whole
 from misheard.canonical import sha256_json
 from misheard.failures import Failure, FailureKind, ItemFailedError
-from misheard.recognizers.protocol import AudioWindow, Recognizer
-from misheard.recognizers.registry import make_recognizer
+from misheard.recognizers.protocol import AudioWindow
+from misheard.recognizers.settings import LocalRecognizerSettings
 from misheard.run.audio_store import AudioStore
 from misheard.run.context import FailedItem, RunContext
+from misheard.run.executors.protocol import DoneBatch, PlannedBatch, ReadWindow, RecognitionExecutor
+from misheard.run.executors.registry import make_executor
 from misheard.run.journal import Journal
 from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
 from misheard.run.recognized import Recognized, read_recognized
 from misheard.run.resolve import local_recognizer
 from misheard.run.telemetry import Clock
-from misheard.stages.recognize import BatchOutcome, WindowOutcome, recognize_batch
+from misheard.stages.recognize import WindowOutcome
 from misheard.suite.items import Item
 from misheard.text.languages import whisper_code
 
@@ -60,18 +61,16 @@ def _finished_plan(context: RunContext, journal: Journal) -> Plan | None:
 def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
     clock, progress = context.clock, context.progress
     settings = local_recognizer(context.config.recognizer)
-    spent = sum(batch.note.get("program_seconds", 0.0) for batch in journal.committed.values())
-    made = make_recognizer(settings, cpu=context.options.cpu, spent_seconds=spent)
-    with contextlib.closing(made) as recognizer:
+    with contextlib.closing(_executor(context, settings, journal)) as executor:
         progress.begin("loading the recognizer", None)
         with clock.measure("recognizer_load"):
-            recognizer.load()
+            executor.load()
         with clock.measure("recognizer_warm_up"):
-            recognizer.warm_up()
-        stage = {"decoding": decoder_fingerprint(), **recognizer.fingerprint()}
+            executor.warm_up()
+        stage = {"decoding": decoder_fingerprint(), **executor.fingerprint()}
         context.pin("recognizer", stage)
         store = AudioStore(context.suite, clock)
-        plan = _plan(context, store, recognizer, settings.batch_size)
+        plan = _plan(context, store, executor, settings.batch_size)
         journal.commit(
             f"start:{len(journal.committed)}",
             [],
@@ -85,11 +84,29 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         context.failed_now([(item.id, item.failure) for item in plan.items if item.failure is not None])
         progress.begin("recognizing", len(plan.windows))
         items = {item.id: item for item in context.suite.items}
-        _run_batches(context, plan, items, store, recognizer, journal, sha256_json(stage))
+        _run_batches(context, plan, items, store, executor, journal, sha256_json(stage))
+        context.state["execution"] = {"recognition": executor.facts()}
+        context.save()
         return plan
 
 
-def _plan(context: RunContext, store: AudioStore, recognizer: Recognizer, batch_size: int) -> Plan:
+def _executor(
+    context: RunContext, settings: LocalRecognizerSettings, journal: Journal
+) -> RecognitionExecutor:
+    """Return what carries the plan out, told what the journal says of earlier processes of the run."""
+    notes = [batch.note for batch in journal.committed.values()]
+    caps = [note["memory_cap"] for note in notes if "memory_cap" in note]
+    return make_executor(
+        settings,
+        context.config.execution,
+        cpu=context.options.cpu,
+        logs=context.directory.logs,
+        spent_seconds=sum(note.get("program_seconds", 0.0) for note in notes),
+        memory_cap=min(caps, default=None),
+    )
+
+
+def _plan(context: RunContext, store: AudioStore, executor: RecognitionExecutor, batch_size: int) -> Plan:
     """Return the plan: a resumed run's own, else a new one, written before anything is inferred."""
     path, clock = context.directory.plan, context.clock
     decode_before, started = clock.seconds.get("decode", 0.0), time.perf_counter()
@@ -98,8 +115,8 @@ def _plan(context: RunContext, store: AudioStore, recognizer: Recognizer, batch_
     else:
         context.progress.begin("decoding and planning", len(context.suite.items))
         advance = context.progress.advance
-        split = whole if recognizer.whole_clips else cut
-        plan = make_plan(context.suite, store.get, recognizer.supports, batch_size, advance, split)
+        split = whole if executor.whole_clips else cut
+        plan = make_plan(context.suite, store.get, executor.supports, batch_size, advance, split)
         write_plan(path, plan)
     decoding = clock.seconds.get("decode", 0.0) - decode_before
     clock.add("plan", time.perf_counter() - started - decoding)
@@ -113,80 +130,75 @@ def _run_batches(
     plan: Plan,
     items: dict[str, Item],
     store: AudioStore,
-    recognizer: Recognizer,
+    executor: RecognitionExecutor,
     journal: Journal,
     stage_sha256: str,
 ) -> None:
     """Recognize what the journal lacks, in batches exactly as planned, on a resumed run as well."""
     audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
+    batches = {number: batch for number, batch in enumerate(plan.batches())}
+    left = [PlannedBatch(n, batch) for n, batch in batches.items() if _name(n) not in journal.committed]
+    context.progress.advance(len(plan.windows) - sum(len(batch.windows) for batch in left))
+    cap = None
 
     def read(window: PlannedWindow) -> AudioWindow:
         item = items[window.item]
         return _window(window, item, audio_sha256[item.id], store, context.suite.audio_path(item))
 
-    for number, batch in enumerate(plan.batches()):
-        name = f"batch:{number}"
-        if name in journal.committed:
+    with contextlib.closing(_as_generator(executor, left, read)) as done:
+        for one in done:
+            batch, outcomes = batches[one.number], one.outcome.windows
+            rows = [
+                {
+                    "key": sha256_json([stage_sha256, window.sha256, items[window.item].language]),
+                    "item": window.item,
+                    "window": window.index,
+                    **outcome.row(),
+                }
+                for window, outcome in zip(batch, outcomes, strict=True)
+            ]
+            journal.commit(_name(one.number), rows, _note(one, context.clock))
             context.progress.advance(len(batch))
-            continue
-        outcomes, note = _timed_batch(batch, read, recognizer, context.clock)
-        rows = [
-            {
-                "key": sha256_json([stage_sha256, window.sha256, items[window.item].language]),
-                "item": window.item,
-                "window": window.index,
-                **outcome.row(),
-            }
-            for window, outcome in zip(batch, outcomes, strict=True)
-        ]
-        journal.commit(name, rows, note)
-        context.progress.advance(len(batch))
-        context.failed_now(_failed(batch, outcomes))
+            if one.note.get("memory_cap") != cap:
+                cap = one.note["memory_cap"]
+                context.progress.note(
+                    f"out of memory: batches are recognized {cap} windows at a time from here on"
+                )
+            context.failed_now(_failed(batch, outcomes))
 
 
-def _timed_batch(
-    batch: tuple[PlannedWindow, ...],
-    read: Callable[[PlannedWindow], AudioWindow],
-    recognizer: Recognizer,
-    clock: Clock,
-) -> tuple[list[WindowOutcome], dict[str, Any]]:
-    decode_before = clock.seconds.get("decode", 0.0)
-    outcome = recognize_planned(batch, read, recognizer)
+def _as_generator(
+    executor: RecognitionExecutor, batches: Sequence[PlannedBatch], read: ReadWindow
+) -> Generator[DoneBatch, None, None]:
+    """Return the batches as a generator, which can be closed: nothing is read ahead then any more."""
+    yield from executor.recognize(batches, read)
+
+
+def _name(number: int) -> str:
+    return f"batch:{number}"
+
+
+def _note(done: DoneBatch, clock: Clock) -> dict[str, Any]:
+    outcome = done.outcome
     clock.add("features", outcome.features_seconds)
     # A program's own inference lies within its wall time.
     clock.add("inference", outcome.program_seconds or outcome.inference_seconds or 0.0)
     note = {
-        "decode_seconds": clock.seconds.get("decode", 0.0) - decode_before,
+        **done.note,
+        "decode_seconds": done.decode_seconds,
         "features_seconds": outcome.features_seconds,
+        "wall_seconds": done.wall_seconds,
     }
     if outcome.inference_seconds is not None:
         note["inference_seconds"] = outcome.inference_seconds
     if outcome.program_seconds is not None:
         note["program_seconds"] = outcome.program_seconds
         note["program_load_seconds"] = sum(_load_seconds(window) for window in outcome.windows)
-    return list(outcome.windows), note
+    return note
 
 
 def _load_seconds(outcome: WindowOutcome) -> float:
     return 0.0 if outcome.transcript is None else outcome.transcript.load_seconds or 0.0
-
-
-def recognize_planned(
-    batch: tuple[PlannedWindow, ...],
-    read: Callable[[PlannedWindow], AudioWindow],
-    recognizer: Recognizer,
-) -> BatchOutcome:
-    """Read and recognize one batch. A window that can no longer be read fails alone."""
-    outcomes: dict[int, WindowOutcome] = {}
-    windows: dict[int, AudioWindow] = {}
-    for position, planned in enumerate(batch):
-        try:
-            windows[position] = read(planned)
-        except ItemFailedError as error:
-            outcomes[position] = WindowOutcome(None, error.kind, error.detail, 0.0)
-    found = recognize_batch(recognizer, list(windows.values())) if windows else BatchOutcome(())
-    outcomes.update(zip(windows, found.windows, strict=True))
-    return dataclasses.replace(found, windows=tuple(outcomes[position] for position in range(len(batch))))
 
 
 def _window(
@@ -199,7 +211,7 @@ def _window(
     return AudioWindow(audio.samples[planned.start : planned.end], whisper_code(item.language), file)
 
 
-def _failed(batch: tuple[PlannedWindow, ...], outcomes: list[WindowOutcome]) -> list[FailedItem]:
+def _failed(batch: Sequence[PlannedWindow], outcomes: Sequence[WindowOutcome]) -> list[FailedItem]:
     return [
         (window.item, Failure("recognize", outcome.failure_kind, outcome.failure_detail))
         for window, outcome in zip(batch, outcomes, strict=True)

@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +14,11 @@ from misheard.errors import INSTALL_ADVICE, BackendError
 
 
 class Clock:
-    """Seconds per phase of this process. Phases do not nest."""
+    """Seconds per phase of this process. Phases do not nest; threads may measure at the same time."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self._lock = threading.Lock()
         self._started = time.perf_counter()
         # The interpreter and the imports before this point belong to the run as well.
         self._before = time.time() - _process_start()
@@ -32,7 +34,8 @@ class Clock:
 
     def add(self, phase: str, seconds: float) -> None:
         """Add measured seconds to a phase."""
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+        with self._lock:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
 
     def wall(self) -> float:
         """Return seconds since the process started."""

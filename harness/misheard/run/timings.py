@@ -52,7 +52,7 @@ def summarise_timings(
     staged = {_STAGE_SECONDS[name]: _audio_seconds(listed) for name, listed in further.items()}
     audio = sum(item.seconds for item in plan.items if item.seconds is not None and item.failure is None)
     heard = audio - _failed_seconds(plan, batches)
-    pipeline = _sum(recognized["decode"], recognized["features"], recognized["inference"])
+    pipeline = _recognition_seconds(batches, recognized)
     if pipeline is not None:
         pipeline += sum(seconds or 0.0 for seconds in (answered["llm_seconds"], *staged.values()))
     return {
@@ -72,6 +72,20 @@ def summarise_timings(
         "rtf_inference": _ratio(recognized["inference"], heard),
         "rtf_end_to_end": _ratio(pipeline, heard),
     }
+
+
+def _recognition_seconds(batches: Sequence[Batch], recognized: Mapping[str, float | None]) -> float | None:
+    """Return the seconds from recordings to transcripts; what went on at the same time counts once.
+
+    Decoding for the batch plan comes before the first batch, so it is added to the batches' own wall time.
+    Programs load a model each, which counts in no factor, so their inference is taken as they tell it.
+    """
+    parts = _sum(recognized["decode"], recognized["features"], recognized["inference"])
+    done = [batch.note for batch in batches if batch.rows]
+    if parts is None or recognized["program"] is not None or not all("wall_seconds" in note for note in done):
+        return parts
+    planned = sum(batch.note.get("decode_seconds", 0.0) for batch in batches if not batch.rows)
+    return planned + sum(note["wall_seconds"] for note in done)
 
 
 def _hides_inference(batch: Batch) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.recognizers.protocol import (
     AudioWindow,
+    Features,
+    OutOfMemoryError,
     RecognizedBatch,
     Recognizer,
     WindowFailed,
@@ -70,25 +72,63 @@ class BatchOutcome:
     program_seconds: float | None = None
 
 
-def recognize_batch(recognizer: Recognizer, batch: Sequence[AudioWindow]) -> BatchOutcome:
-    """Recognize one batch.
+def recognize_batch(
+    recognizer: Recognizer, batch: Sequence[AudioWindow], features: Features | None = None
+) -> BatchOutcome:
+    """Recognize one batch; `features` are its own, where they were computed ahead.
 
     Where the batch fails as a whole, each window is tried alone, so that one bad recording fails alone.
+    Raises OutOfMemoryError where the batch is too large for the device.
     """
     try:
-        result = recognizer.recognize(batch)
+        result = recognizer.recognize(batch, features)
     except ItemFailedError as error:
         if len(batch) == 1:
             return BatchOutcome((WindowOutcome(None, error.kind, error.detail, 0.0),))
-        single = [recognize_batch(recognizer, [window]) for window in batch]
-        return BatchOutcome(
-            tuple(outcome for part in single for outcome in part.windows),
-            sum(part.features_seconds for part in single),
-            _sum(part.inference_seconds for part in single),
-            _sum(part.program_seconds for part in single),
-        )
+        return _joined([recognize_batch(recognizer, [window]) for window in batch])
     return BatchOutcome(
         _outcomes(result), result.features_seconds, result.inference_seconds, result.program_seconds
+    )
+
+
+def recognize_within_memory(
+    recognizer: Recognizer,
+    batch: Sequence[AudioWindow],
+    features: Features | None = None,
+    cap: int | None = None,
+) -> tuple[BatchOutcome, int | None]:
+    """Recognize one batch, in halves along its order where it does not fit into the device's memory.
+
+    `cap` is the largest number of windows that is tried at once, as an earlier batch found it; None is no
+    bound. Returns the outcome of the batch and the cap from now on. A window that does not fit alone fails
+    with `asr_error`.
+    """
+    parts = []
+    pending = [list(batch)]
+    while pending:
+        piece = pending.pop()
+        if cap is not None and len(piece) > max(cap, 1):
+            middle = (len(piece) + 1) // 2
+            pending += [piece[middle:], piece[:middle]]
+            continue
+        try:
+            parts.append(recognize_batch(recognizer, piece, features if len(piece) == len(batch) else None))
+        except OutOfMemoryError as error:
+            if len(piece) == 1:
+                detail = f"one window does not fit into the memory of the device ({error})"
+                parts.append(BatchOutcome((WindowOutcome(None, FailureKind.ASR_ERROR, detail, 0.0),)))
+            else:
+                cap = (len(piece) + 1) // 2
+                pending.append(piece)
+    return _joined(parts) if len(parts) > 1 else parts[0], cap
+
+
+def _joined(parts: Sequence[BatchOutcome]) -> BatchOutcome:
+    return BatchOutcome(
+        tuple(outcome for part in parts for outcome in part.windows),
+        sum(part.features_seconds for part in parts),
+        _sum(part.inference_seconds for part in parts),
+        _sum(part.program_seconds for part in parts),
     )
 
 

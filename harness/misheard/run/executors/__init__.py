@@ -1,0 +1,1 @@
+"""Who carries the planned batches out: this process, or workers elsewhere."""
