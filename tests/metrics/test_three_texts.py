@@ -1,4 +1,4 @@
-"""Reference, raw and corrected in one alignment: the very columns, with and without a table, and its memory."""
+"""Reference, raw and corrected in one alignment: with a table, without one, and its memory."""
 
 import tracemalloc
 

@@ -1,5 +1,7 @@
 """What counts as the same phrase, and where it is found."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,6 +121,56 @@ def test_numbers_of_other_languages(language, text, tokens):
 )
 def test_finding(text, phrase, found):
     assert contains_phrase(phrase_tokens(text, "ja"), phrase_tokens(phrase, "ja")) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "found"),
+    [
+        ("五十二", "五十", False),
+        ("二百五十", "五十", False),
+        ("一共是五十個", "五十", True),
+        ("五十二，不对，是五十", "五十", True),
+        ("五十", "五十", True),
+        ("五 十 二", "五十", False),
+        ("五 十", "五十", True),
+        ("两百五十年", "五十年", False),
+        ("过了五十年", "五十年", True),
+        ("第五十", "第五", False),
+        ("二〇一一年", "一一年", False),
+        ("一万二千", "一万", False),
+        ("一、二、三", "二", True),
+        ("第一，五十", "五十", True),
+        ("第一\n五十", "五十", True),
+        ("第一，三星", "三星", True),
+        ("十、二", "十二", False),
+        ("唯一一个", "一个", False),  # reads as the number 一一
+        ("統一一般", "統一", False),
+        ("我一般不知道", "一般", True),
+        ("在北京大学", "北京", True),
+        ("有50万人", "50", False),
+        ("有50千万人", "50", False),
+        ("有3.5亿人", "3.5", False),
+        ("有50万人", "50万", True),
+        ("有50万五千人", "50万", False),
+        ("有50千米", "50", True),
+        ("有50、60人", "50", True),
+        ("iPhone 15一共", "iPhone 15", True),
+        ("iPhone 15万", "iPhone 15", False),
+        ("50万，還是50", "50", True),
+    ],
+)
+def test_a_number_is_not_found_inside_a_longer_one(text, phrase, found):
+    assert contains_phrase(phrase_tokens(text, "zh"), phrase_tokens(phrase, "zh")) is found
+
+
+HAN_TEXT = st.text("一二十百万元年，、 \n", max_size=8)
+
+
+@given(before=HAN_TEXT, number=st.text("一二十百万", min_size=1, max_size=3), after=HAN_TEXT)
+def test_a_han_number_is_found_where_a_whole_run_equals_it(before, number, after):
+    text = f"{before}{number}{after}"
+    runs = re.split("[元年，、\n]+", text.replace(" ", ""))
+    assert contains_phrase(phrase_tokens(text, "zh"), phrase_tokens(number, "zh")) is (number in runs)
 
 
 @given(before=ANY_TEXT, phrase=ANY_TEXT, after=ANY_TEXT)

@@ -6,7 +6,7 @@ corrected token of which one may be missing, are then aligned with the reference
 transcript, then its fewest substitutions, then fewest errors of the corrected one, then its fewest
 substitutions; of equal ones, the one that, read from the end, pairs a column with a reference token where it
 can, and then passes over a column first. The errors and hits of the raw transcript are therefore exactly
-those of its error counts. Where reference tokens times columns are more than 2^29, such as 2,000 by 268,435,
+those of its error counts. Where reference tokens times columns are more than 2^29, such as 2,000 by 268,436,
 the reference is aligned with the raw transcript alone, whose errors and hits stay exact; of equally good
 alignments it is then not the one in which the corrected transcript has the fewest errors
 (`misheard.metrics.three_texts`).

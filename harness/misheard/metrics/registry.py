@@ -38,7 +38,7 @@ from misheard.text.profiles import profile_named
 from misheard.text.scripts import regex_version
 from misheard.text.tokenisers import CHARS, WORDS, mixed_tokeniser, words
 
-SCORER_VERSION = 4
+SCORER_VERSION = 5
 
 WORD_OVERLAP = "word_overlap_f1"
 NO_CONTENT = SuiteContent()

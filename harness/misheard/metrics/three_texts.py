@@ -42,7 +42,8 @@ def with_reference(
 
     Args:
         reference: int64[n], ids of tokens.
-        raw, corrected: int64[m] each, the columns of `edit_columns`.
+        raw: int64[m], of the columns of `edit_columns`.
+        corrected: int64[m], likewise.
         most_cells: tables of more than this many cells are not made; at most `MOST_CELLS`, since the costs
             of larger ones do not fit 63 bits.
     """
