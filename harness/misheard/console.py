@@ -45,6 +45,7 @@ class TerminalProgress:
             disable=not stderr.is_terminal,
         )
         self._task: TaskID | None = None
+        self._beside: list[TerminalProgress] = []
 
     def __enter__(self) -> "TerminalProgress":
         self._progress.start()
@@ -53,7 +54,8 @@ class TerminalProgress:
     def __exit__(self, kind: object, *_: object) -> None:
         # What was interrupted is not shown as done.
         if kind is None:
-            self._end()
+            for one in (self, *self._beside):
+                one._end()
         self._progress.stop()
 
     def begin(self, phase: str, total: int | None) -> None:
@@ -68,6 +70,12 @@ class TerminalProgress:
 
     def note(self, text: str) -> None:
         stderr.print(text, markup=False)
+
+    def beside(self) -> "TerminalProgress":
+        other = TerminalProgress()
+        other._progress = self._progress
+        self._beside.append(other)
+        return other
 
     def _end(self) -> None:
         if self._task is not None:

@@ -7,9 +7,11 @@ exactly 0. Control asks every prompt of the transcript arm again, in an executio
 import contextlib
 from collections.abc import Sequence
 
-from misheard.language_models.protocol import LanguageModel, Sampling
-from misheard.run.arms import asking_arms, execution
+from misheard.language_models.protocol import ChatRequest, LanguageModel, Sampling
+from misheard.metrics.base import Arm
+from misheard.run.arms import Pass, execution
 from misheard.run.asking import Asker, Phase, Sampled
+from misheard.run.auditing import ask_again
 from misheard.run.context import RunContext
 from misheard.run.journal import Journal
 from misheard.run.recognized import Recognized
@@ -23,8 +25,9 @@ def answer_suite(
     model: LanguageModel,
     recognized: Sequence[Recognized],
     corrections: Replies | None,
+    one: Pass,
 ) -> None:
-    """Answer every question in every arm that the journal lacks.
+    """Answer every question in every arm of a pass that the journal lacks.
 
     Raises BackendError where the language model cannot be used and RunAbortedError where the failure policy
     says so.
@@ -36,15 +39,22 @@ def answer_suite(
     questions = {item.id: item for item in context.questions}
     with contextlib.closing(Journal(context.directory.respond)) as journal:
         asker = Asker(context, journal, Sampled(model, sampling), completion_failure)
-        done: list[str] = []
-        for arm in asking_arms(context.arms):
+
+        def requests(arm: Arm, repeated: str | None = None) -> dict[str, ChatRequest]:
             texts = going_on(context, recognized, arm, corrections)
-            requests = {
-                item: prompted.request({"transcript": texts[item]}, question.language, execution(arm, item))
+            return {
+                item: prompted.request(
+                    {"transcript": texts[item]}, question.language, repeated or execution(arm, item)
+                )
                 for item, question in questions.items()
                 if item in texts
             }
+
+        done = [str(arm) for arm in one.earlier]
+        for arm in one.arms:
             phase = Phase(str(arm), arm, f"answering, {arm} arm", tuple(done))
             with context.clock.measure("language_model"):
-                asker.run(phase, requests)
+                asker.run(phase, requests(arm))
             done.append(phase.name)
+    with context.clock.measure("audit"):
+        ask_again(context, "respond", asker.executor, one, requests)

@@ -103,6 +103,7 @@ class Asker(Generic[R]):
         for completions in self._ask(phase, wanted):
             self.context.progress.advance(len(completions))
             self.context.failed_now(self._failed((owners[c.key], completion_row(c)) for c in completions))
+            self.context.beside.check_failed()
         self._commit_items(phase, requests)
         done = self._completed((*phase.earlier, phase.name))
         rows = {item: done[request.key] for item, request in requests.items()}

@@ -1,7 +1,7 @@
 """What the phases of one run share, and the failure policy they all follow."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from misheard.config import RunConfig
 from misheard.errors import NotComparableError, RunAbortedError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
+from misheard.run.beside import Beside
 from misheard.run.directory import RunDirectory
 from misheard.run.evaluated import RunSubset
 from misheard.run.progress import Progress
@@ -48,7 +49,10 @@ def scenes(config: RunConfig, suite: Suite) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One run. `state` is `run.json` as it stands; `save` writes it. `prompts` are by stage."""
+    """One run. `state` is `run.json` as it stands; `save` writes it. `prompts` are by stage.
+
+    `beside` is what its threads share; whoever changes `state` holds its lock.
+    """
 
     config: RunConfig
     options: RunOptions
@@ -58,6 +62,7 @@ class RunContext:
     progress: Progress
     prompts: Mapping[str, PromptTemplate]
     state: dict[str, Any]
+    beside: Beside = field(default_factory=Beside)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -106,23 +111,25 @@ class RunContext:
 
     def save(self) -> None:
         """Write `run.json`."""
-        self.directory.write_run(self.state)
+        with self.beside.lock:
+            self.directory.write_run(self.state)
 
     def pin(self, part: str, fingerprint: dict[str, Any]) -> None:
         """Record what a part of the system is; a resumed run must still be made of the same.
 
         Raises NotComparableError that names what changed.
         """
-        system = self.state["system"]
-        before = system.get(part)
-        if before is not None and before != fingerprint:
-            keys = sorted(k for k in {*before, *fingerprint} if before.get(k) != fingerprint.get(k))
-            raise NotComparableError(
-                f"--resume {self.directory.root}: the {part} changed since the run began "
-                f"({', '.join(keys)}); start a new run"
-            )
-        system[part] = fingerprint
-        self.save()
+        with self.beside.lock:
+            system = self.state["system"]
+            before = system.get(part)
+            if before is not None and before != fingerprint:
+                keys = sorted(k for k in {*before, *fingerprint} if before.get(k) != fingerprint.get(k))
+                raise NotComparableError(
+                    f"--resume {self.directory.root}: the {part} changed since the run began "
+                    f"({', '.join(keys)}); start a new run"
+                )
+            system[part] = fingerprint
+            self.save()
 
     def failed_now(self, failed: Sequence[FailedItem]) -> None:
         """Stop at the first failed item where `fail_fast` asks for it. Raises RunAbortedError.

@@ -3,10 +3,11 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 
-from misheard.language_models.protocol import LanguageModel, Sampling
+from misheard.language_models.protocol import ChatRequest, LanguageModel, Sampling
 from misheard.metrics.base import Arm
-from misheard.run.arms import corrected_arms, execution
+from misheard.run.arms import Pass, corrected_arms, execution
 from misheard.run.asking import Asker, Phase, Sampled
+from misheard.run.auditing import ask_again
 from misheard.run.context import RunContext
 from misheard.run.journal import Journal
 from misheard.run.recognized import Recognized
@@ -18,8 +19,10 @@ from misheard.suite.items import Item
 from misheard.text.languages import primary_subtag
 
 
-def correct_suite(context: RunContext, model: LanguageModel, recognized: Sequence[Recognized]) -> Replies:
-    """Correct what enters every arm, and return what the journal says.
+def correct_suite(
+    context: RunContext, model: LanguageModel, recognized: Sequence[Recognized], one: Pass
+) -> Replies:
+    """Correct what enters every arm of a pass, and return what the journal says.
 
     The audio arm's transcripts are all corrected; of references those that are answered or planned. What
     fails leaves its transcript as it was, and is no failed item.
@@ -32,21 +35,28 @@ def correct_suite(context: RunContext, model: LanguageModel, recognized: Sequenc
     glossary = context.suite.glossary if settings.glossary else {}
     context.pin("correct", {**prompted.fingerprint(), **_inputs(settings.n_best, glossary)})
     items = {item.id: item for item in context.suite.items}
-    lists = {item.id: one.n_best for item, one in zip(context.suite.items, recognized, strict=True)}
+    lists = {
+        item.id: heard.n_best for item, heard in zip(context.suite.items, recognized, strict=bool(recognized))
+    }
     with contextlib.closing(Journal(context.directory.correct)) as journal:
         asker = Asker(context, journal, Sampled(model, sampling), lambda row: None)
-        done: list[Arm] = []
-        for arm in corrected_arms(context.arms):
-            texts = entering(context, recognized, arm)
-            requests = {}
-            for item, text in texts.items():
+
+        def requests(arm: Arm, repeated: str | None = None) -> dict[str, ChatRequest]:
+            asked = {}
+            for item, text in entering(context, recognized, arm).items():
                 n_best = lists[item] if settings.n_best and arm is Arm.AUDIO else ()
                 values = correct_values(text, n_best, _terms(glossary, items[item]))
-                requests[item] = prompted.request(values, items[item].language, execution(arm, item))
+                asked[item] = prompted.request(values, items[item].language, repeated or execution(arm, item))
+            return asked
+
+        done = [*corrected_arms(one.earlier)]
+        for arm in corrected_arms(one.arms):
             phase = Phase(str(arm), arm, f"correcting, {arm} arm", tuple(map(str, done)))
             with context.clock.measure("language_model"):
-                asker.run(phase, requests)
+                asker.run(phase, requests(arm))
             done.append(arm)
+        with context.clock.measure("audit"):
+            ask_again(context, "correct", asker.executor, one, requests)
         return asker.replies()
 
 

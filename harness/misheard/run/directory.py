@@ -51,6 +51,10 @@ class RunDirectory:
         self.drawings = self.journal / "drawings"
         self._lock: int | None = None
 
+    def audit(self, stage: str) -> Path:
+        """Return the journal of what was asked again in a stage's audit."""
+        return self.journal / f"audit-{stage}.jsonl"
+
     @property
     def begun(self) -> bool:
         """Whether a run has been recorded here. One that was killed before that begins anew."""

@@ -7,10 +7,12 @@ from typing import Any
 from misheard.canonical import sha256_json
 from misheard.failures import Failure
 from misheard.language_models.protocol import LanguageModel, Sampling
+from misheard.metrics.base import Arm
 from misheard.planners.settings import LanguageModelPlannerSettings, PlannerSettings
 from misheard.plugins.protocol import Plugin, PluginRequest
-from misheard.run.arms import asking_arms, execution
+from misheard.run.arms import Pass, execution
 from misheard.run.asking import Asker, Phase, Request, Sampled
+from misheard.run.auditing import ask_again
 from misheard.run.context import RunContext
 from misheard.run.journal import Journal
 from misheard.run.plugged import Plugged
@@ -27,8 +29,11 @@ def plan_suite(
     planner: LanguageModel | Plugin,
     recognized: Sequence[Recognized],
     corrections: Replies | None,
+    one: Pass,
 ) -> Replies:
-    """Plan every item with a golden plan in every arm that the journal lacks; return what the journal says.
+    """Plan every item with a golden plan in every arm of a pass that the journal lacks.
+
+    Returns what the journal says.
 
     Raises BackendError where the planner cannot be used and RunAbortedError where the failure policy says so.
     """
@@ -40,20 +45,25 @@ def plan_suite(
     with contextlib.closing(Journal(context.directory.plans)) as journal:
         asker: Asker[Any] = Asker(context, journal, maker.executor, plan_failure)
         heard = context.heard_until()
-        done: list[str] = []
-        for arm in asking_arms(context.arms):
+
+        def requests(arm: Arm, repeated: str | None = None) -> dict[str, Request]:
             texts = going_on(context, recognized, arm, corrections)
-            requests = {
+            return {
                 item.id: maker.request(
-                    _utterances(heard[item.id], texts), item.language, execution(arm, item.id)
+                    _utterances(heard[item.id], texts), item.language, repeated or execution(arm, item.id)
                 )
                 for item in context.scenes
                 if item.id in texts
             }
+
+        done = [str(arm) for arm in one.earlier]
+        for arm in one.arms:
             phase = Phase(str(arm), arm, f"planning, {arm} arm", tuple(done))
             with context.clock.measure(maker.clock):
-                asker.run(phase, requests)
+                asker.run(phase, requests(arm))
             done.append(phase.name)
+        with context.clock.measure("audit"):
+            ask_again(context, "plan", asker.executor, one, requests)
         return asker.replies()
 
 

@@ -4,13 +4,18 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """`begin` opens a phase of `total` steps and closes the one before; `advance` counts steps of it."""
+    """`begin` opens a phase of `total` steps and closes the one before; `advance` counts steps of it.
+
+    `beside` is for what goes on at the same time: phases of its own, shown with these.
+    """
 
     def begin(self, phase: str, total: int | None) -> None: ...
 
     def advance(self, steps: int = 1) -> None: ...
 
     def note(self, text: str) -> None: ...
+
+    def beside(self) -> "Progress": ...
 
 
 class NoProgress:
@@ -24,3 +29,7 @@ class NoProgress:
 
     def note(self, text: str) -> None:
         """Ignore the note."""
+
+    def beside(self) -> "NoProgress":
+        """Return somebody else who tells nobody."""
+        return self

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,19 @@ from misheard.failures import Failure, FailureKind, ItemFailedError
 from misheard.recognizers.protocol import AudioWindow
 from misheard.recognizers.settings import LocalRecognizerSettings
 from misheard.run.audio_store import AudioStore
+from misheard.run.auditing import is_audited
 from misheard.run.context import FailedItem, RunContext
-from misheard.run.executors.protocol import DoneBatch, PlannedBatch, ReadWindow, RecognitionExecutor
+from misheard.run.executors.protocol import (
+    DoneBatch,
+    PlannedBatch,
+    ReadWindow,
+    RecognitionExecutor,
+    as_generator,
+)
 from misheard.run.executors.registry import make_executor
 from misheard.run.journal import Journal
 from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
+from misheard.run.recognition_audit import audit_recognition
 from misheard.run.recognized import Recognized, read_recognized
 from misheard.run.resolve import local_recognizer
 from misheard.run.telemetry import Clock
@@ -54,6 +62,8 @@ def _finished_plan(context: RunContext, journal: Journal) -> Plan | None:
     """Return the plan of a resumed run that has recognized everything: no model is loaded then."""
     if not context.directory.plan.exists():
         return None
+    if not is_audited(context.directory.audit("recognize"), context.config.execution):
+        return None
     plan = read_plan(context.directory.plan)
     return plan if len(_recognized(context, plan, journal)) == len(context.suite.items) else None
 
@@ -62,6 +72,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
     clock, progress = context.clock, context.progress
     settings = local_recognizer(context.config.recognizer)
     with contextlib.closing(_executor(context, settings, journal)) as executor:
+        context.beside.interrupt = executor.close
         progress.begin("loading the recognizer", None)
         with clock.measure("recognizer_load"):
             executor.load()
@@ -84,9 +95,13 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         context.failed_now([(item.id, item.failure) for item in plan.items if item.failure is not None])
         progress.begin("recognizing", len(plan.windows))
         items = {item.id: item for item in context.suite.items}
-        _run_batches(context, plan, items, store, executor, journal, sha256_json(stage))
-        context.state["execution"] = {"recognition": executor.facts()}
-        context.save()
+        read = _reader(context, plan, items, store)
+        _run_batches(context, plan, items, read, executor, journal, sha256_json(stage))
+        with clock.measure("audit"):
+            audit_recognition(context, plan, read, executor)
+        with context.beside.lock:
+            context.state["execution"] = {"recognition": executor.facts()}
+            context.save()
         return plan
 
 
@@ -120,8 +135,9 @@ def _plan(context: RunContext, store: AudioStore, executor: RecognitionExecutor,
         write_plan(path, plan)
     decoding = clock.seconds.get("decode", 0.0) - decode_before
     clock.add("plan", time.perf_counter() - started - decoding)
-    context.state["suite"]["sha256"] = plan.suite_sha256
-    context.save()
+    with context.beside.lock:
+        context.state["suite"]["sha256"] = plan.suite_sha256
+        context.save()
     return plan
 
 
@@ -129,23 +145,17 @@ def _run_batches(
     context: RunContext,
     plan: Plan,
     items: dict[str, Item],
-    store: AudioStore,
+    read: ReadWindow,
     executor: RecognitionExecutor,
     journal: Journal,
     stage_sha256: str,
 ) -> None:
     """Recognize what the journal lacks, in batches exactly as planned, on a resumed run as well."""
-    audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
-    batches = {number: batch for number, batch in enumerate(plan.batches())}
+    batches = dict(enumerate(plan.batches()))
     left = [PlannedBatch(n, batch) for n, batch in batches.items() if _name(n) not in journal.committed]
     context.progress.advance(len(plan.windows) - sum(len(batch.windows) for batch in left))
     cap = None
-
-    def read(window: PlannedWindow) -> AudioWindow:
-        item = items[window.item]
-        return _window(window, item, audio_sha256[item.id], store, context.suite.audio_path(item))
-
-    with contextlib.closing(_as_generator(executor, left, read)) as done:
+    with contextlib.closing(as_generator(executor, left, read)) as done:
         for one in done:
             batch, outcomes = batches[one.number], one.outcome.windows
             rows = [
@@ -165,13 +175,9 @@ def _run_batches(
                     f"out of memory: batches are recognized {cap} windows at a time from here on"
                 )
             context.failed_now(_failed(batch, outcomes))
-
-
-def _as_generator(
-    executor: RecognitionExecutor, batches: Sequence[PlannedBatch], read: ReadWindow
-) -> Generator[DoneBatch, None, None]:
-    """Return the batches as a generator, which can be closed: nothing is read ahead then any more."""
-    yield from executor.recognize(batches, read)
+            # The plan begins with the longest windows: from here on no batch needs more memory.
+            context.beside.busy.set()
+            context.beside.check_stopped()
 
 
 def _name(number: int) -> str:
@@ -199,6 +205,16 @@ def _note(done: DoneBatch, clock: Clock) -> dict[str, Any]:
 
 def _load_seconds(outcome: WindowOutcome) -> float:
     return 0.0 if outcome.transcript is None else outcome.transcript.load_seconds or 0.0
+
+
+def _reader(context: RunContext, plan: Plan, items: dict[str, Item], store: AudioStore) -> ReadWindow:
+    audio_sha256 = {item.id: item.audio_sha256 for item in plan.items}
+
+    def read(window: PlannedWindow) -> AudioWindow:
+        item = items[window.item]
+        return _window(window, item, audio_sha256[item.id], store, context.suite.audio_path(item))
+
+    return read
 
 
 def _window(

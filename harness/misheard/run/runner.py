@@ -13,13 +13,13 @@ from misheard.recognizers.settings import CommandSettings
 from misheard.run.context import RunContext, RunOptions, questions, scenes
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
+from misheard.run.hearing import hearing
 from misheard.run.journal import read_batches
 from misheard.run.judging import checked_judge, judge_suite
 from misheard.run.outputs import read_outputs
 from misheard.run.pipeline import Parts, checked_parts, run_stages
 from misheard.run.progress import Progress
 from misheard.run.prompts import load_prompts
-from misheard.run.recognition import recognize_suite
 from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, read_stage_replies, score_run, scoring_settings, what_is_asked
 from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
@@ -36,6 +36,11 @@ _ANSWERING = (
     "config.arms",
 )  # fmt: skip
 _JUDGING = ("config.judge",)
+_ANY_TIME = (
+    "config.execution.executor", "config.execution.ray", "config.execution.read_ahead", "config.telemetry",
+    "config.price",
+)  # fmt: skip
+"""What changes no output, and may change whenever a run is resumed."""
 
 _MODEL_PHASES = (
     "recognizer_load", "recognizer_warm_up", "decode", "features", "inference", "language_model_load",
@@ -88,8 +93,9 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
                 progress.note(note)
         parts = checked_parts(context)
         judge = checked_judge(context, again=parts != Parts())
-        plan, recognized = recognize_suite(context)
-        run_stages(context, parts, recognized)
+        with hearing(context) as heard:
+            run_stages(context, parts, lambda: heard()[1])
+            plan, recognized = heard()
         if judge is not None:
             replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
             outputs = read_outputs(suite.items, plan, recognized, context.arms, replies, asked)
@@ -145,7 +151,7 @@ def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, 
         for name in _changed(before.get(part), now[part], part)
     ]
     asked = _has_rows(directory.correct, directory.respond, directory.plans, directory.boards)
-    free: tuple[str, ...] = () if asked else _ANSWERING
+    free = _ANY_TIME if asked else (*_ANY_TIME, *_ANSWERING)
     free += () if _has_rows(directory.judge) else _JUDGING
     bound = [name.removeprefix("config.") for name in changed if not name.startswith(free)]
     if bound:

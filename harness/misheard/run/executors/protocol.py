@@ -1,6 +1,6 @@
 """What carries out a batch plan: planned batches in, outcomes in plan order out."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -64,3 +64,10 @@ class RecognitionExecutor(Protocol):
     def facts(self) -> dict[str, Any]: ...
 
     def close(self) -> None: ...
+
+
+def as_generator(
+    executor: RecognitionExecutor, batches: Sequence[PlannedBatch], read: ReadWindow
+) -> Generator[DoneBatch, None, None]:
+    """Return the batches as a generator, which can be closed: nothing is read ahead then any more."""
+    yield from executor.recognize(batches, read)
