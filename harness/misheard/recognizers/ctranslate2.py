@@ -8,7 +8,6 @@ trained, whatever else is in its batch.
 import ctypes
 import importlib.metadata
 import os
-import re
 import subprocess
 import sys
 import time
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from misheard.audio.activity import speech_active_seconds
 from misheard.canonical import sha256_file
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
@@ -32,12 +30,10 @@ from misheard.recognizers.protocol import (
 )
 from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CTranslate2Settings
+from misheard.recognizers.whisper_tokens import MAX_LENGTH, choose_languages, longest_answer, read_tokens
 
-_MAX_LENGTH = 448
 _BEAM_SEARCH = {"patience": 1, "length_penalty": 1}
-_LANGUAGE_TOKEN = re.compile(r"<\|([a-z]{2,3})\|>")
 _CUDA_LIBRARY = "libcublas.so.12"
-_MIN_SPEECH_SECONDS = 0.2
 
 
 class CTranslate2Recognizer:
@@ -81,7 +77,11 @@ class CTranslate2Recognizer:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         except (RuntimeError, ValueError, Exception) as error:
             raise BackendError(f"recognizer.model: {folder} cannot be loaded: {error}") from error
-        self._read_tokens(folder)
+        self._tokens = read_tokens(
+            self._tokenizer.get_vocab(),
+            f"{folder}/tokenizer.json",
+            multilingual=self._model.is_multilingual,
+        )
         self._content = {p.name: sha256_file(p) for p in sorted(folder.iterdir()) if p.suffix in _MODEL_FILES}
 
     def _choose_device(self, ctranslate2: Any) -> str:
@@ -92,23 +92,10 @@ class CTranslate2Recognizer:
         check_cuda()
         return "cuda"
 
-    def _read_tokens(self, folder: Path) -> None:
-        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
-        names = ("<|startoftranscript|>", "<|transcribe|>", "<|notimestamps|>", "<|endoftext|>")
-        missing = [name for name in names if name not in vocabulary]
-        if missing:
-            raise BackendError(f"recognizer.model: {folder}/tokenizer.json lacks {', '.join(missing)}")
-        self._start, self._transcribe, self._no_timestamps, self._end = (vocabulary[name] for name in names)
-        self._languages: dict[str, int] = {}
-        if self._model.is_multilingual:
-            for text, token in vocabulary.items():
-                if (match := _LANGUAGE_TOKEN.fullmatch(text)) and token > self._start:
-                    self._languages[match[1]] = token
-
     def warm_up(self) -> None:
         # A few tokens are enough, and silence must not be left to loop until the limit.
         features = self._features([np.zeros(1600, np.float32)])
-        prompt = [self._start, self._no_timestamps]
+        prompt = [self._tokens.start, self._tokens.no_timestamps]
         self._model.generate(features, [prompt], beam_size=1, max_length=8)
 
     def fingerprint(self) -> dict[str, Any]:
@@ -129,15 +116,13 @@ class CTranslate2Recognizer:
         return {
             "beam_size": beam,
             "temperature": 0,
-            "max_length": _MAX_LENGTH,
+            "max_length": MAX_LENGTH,
             "timestamps": False,
             **search,
         }
 
     def supports(self, language: str | None) -> bool:
-        if language is None:
-            return True
-        return language in self._languages if self._model.is_multilingual else language == "en"
+        return self._tokens.supports(language)
 
     def features(self, batch: Sequence[AudioWindow]) -> Features:
         started = time.perf_counter()
@@ -157,7 +142,7 @@ class CTranslate2Recognizer:
                 num_hypotheses=self._settings.n_best,
                 **_BEAM_SEARCH,
                 sampling_temperature=0.0,
-                max_length=_MAX_LENGTH,
+                max_length=MAX_LENGTH,
                 return_scores=True,
                 return_no_speech_prob=True,
             )
@@ -179,25 +164,15 @@ class CTranslate2Recognizer:
         self, batch: Sequence[AudioWindow], encoded: Any
     ) -> tuple[list[str | None], list[list[int]]]:
         """Return the language to report and the prompt tokens, per window."""
-        if not self._model.is_multilingual:
-            return ["en"] * len(batch), [[self._start, self._no_timestamps] for _ in batch]
-        reported = [window.language for window in batch]
-        decoded = list(reported)
-        if None in reported:
-            for index, guesses in enumerate(self._model.detect_language(encoded)):
-                if reported[index] is None:
-                    decoded[index] = guesses[0][0].strip("<|>")
-                    # A guess from silence is no evidence: it decodes the window, but is not reported.
-                    if speech_active_seconds(batch[index].samples) >= _MIN_SPEECH_SECONDS:
-                        reported[index] = decoded[index]
-        prompts = [
-            [self._start, self._languages[str(code)], self._transcribe, self._no_timestamps]
-            for code in decoded
-        ]
-        return reported, prompts
+
+        def detect() -> list[str]:
+            return [guesses[0][0].strip("<|>") for guesses in self._model.detect_language(encoded)]
+
+        reported, decoded = choose_languages(batch, self._tokens, detect)
+        return reported, [self._tokens.prompt(language) for language in decoded]
 
     def _transcript(self, result: Any, prompt_length: int, language: str | None) -> WindowTranscript:
-        hypotheses = [[token for token in ids if token != self._end] for ids in result.sequences_ids]
+        hypotheses = [[token for token in ids if token != self._tokens.end] for ids in result.sequences_ids]
         texts = [self._tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in hypotheses]
         tokens, text = hypotheses[0], texts[0]
         # CTranslate2 normalises a score by the length without the end token; Whisper's average counts it.
@@ -206,7 +181,7 @@ class CTranslate2Recognizer:
             text=text,
             language=language,
             tokens=len(tokens),
-            token_limit=len(tokens) >= min(_MAX_LENGTH // 2, _MAX_LENGTH - prompt_length),
+            token_limit=len(tokens) >= longest_answer(prompt_length),
             no_speech_prob=float(result.no_speech_prob),
             avg_logprob=float(average),
             compression_ratio=compression_ratio(text),
