@@ -25,7 +25,7 @@ from misheard.stats.resampling import RESAMPLES, SEED
 from misheard.stats.slices import Slice, slice_items
 
 FORMAT = "misheard-report"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 LOST_TO_RECOGNITION = (Arm.TRANSCRIPT, Arm.AUDIO)
 """The arm with the human transcript, and the one without."""
@@ -45,6 +45,7 @@ def build_report(
     axes: Mapping[str, Sequence[str]],
     primary_metrics: Mapping[str, str],
     judge: Document | None = None,
+    determinism: Document | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Document:
@@ -64,6 +65,7 @@ def build_report(
         axes: the declared values of each condition axis; each gets a cell, with items or without.
         primary_metrics: the metric that decides, per language.
         judge: what the judge is and whether its numbers are trusted, passed through, where one was asked.
+        determinism: how it was executed and what an audit counted, passed through.
         resamples: of the bootstrap.
         seed: of the bootstrap.
     """
@@ -90,6 +92,7 @@ def build_report(
         ),
         "distributions": _distributions(table, families, slices),
         "judge": judge,
+        "determinism": determinism,
         "failures": failures_document(table),
         "timings": timings,
     }

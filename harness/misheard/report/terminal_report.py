@@ -20,6 +20,7 @@ from misheard.report.labels import (
 from misheard.report.terminal_attribution import attribution_block, shares_block
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_costs import answers_block, arms_block
+from misheard.report.terminal_determinism import determinism_block
 from misheard.report.terminal_holdout import holdout_block
 from misheard.report.terminal_judge import judge_block
 from misheard.report.terminal_latencies import latencies_block
@@ -43,6 +44,7 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield from attribution_block(report, width, marks)
     yield matrix_block(report, width, marks)
     yield from judge_block(report, width, marks)
+    yield from determinism_block(report, width, marks)
     yield from _recognition(report, width, marks)
     yield from _failures(report, width, marks)
     if times := timings_block(report["timings"] or {}, width, marks):

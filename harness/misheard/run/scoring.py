@@ -18,6 +18,7 @@ from misheard.report.build import build_report
 from misheard.report.files import write_report_files
 from misheard.run.arms import asking_arms, corrected_arms
 from misheard.run.context import questions, scenes
+from misheard.run.determinism import determinism_document
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import read_batches
 from misheard.run.judgements import JudgeOfRun, judge_of_run, with_judgements
@@ -86,10 +87,13 @@ def score_run(directory: RunDirectory, overrides: Sequence[str] = ()) -> Scored:
         system=counted.run["system"],
         scorer=counted.scorer,
         run={"language_model": config.language_model is not None, "planner": config.plan is not None},
-        timings=_timings(directory, counted),
+        timings=run_timings(directory, counted),
         axes=suite.axes,
         primary_metrics=suite.primary_metrics,
         judge=None if counted.judge is None else counted.judge.document(),
+        determinism=determinism_document(
+            directory, config, counted.run["system"], tuple(map(Arm, table.arms)), counted.replies
+        ),
         resamples=config.scoring.resamples,
         seed=config.scoring.seed,
     )
@@ -175,7 +179,8 @@ def what_is_asked(config: RunConfig, suite: Suite) -> Asked:
     )
 
 
-def _timings(directory: RunDirectory, counted: CountedRun) -> dict[str, Any]:
+def run_timings(directory: RunDirectory, counted: CountedRun) -> dict[str, Any]:
+    """Return where the time of a counted run went, in sums and per item."""
     replies, config = counted.replies, counted.config
     stages = {}
     if config.correct is not None:
