@@ -17,7 +17,7 @@ LAYERS = [
     {"config", "stages", "stats", "metrics", "suite"},
     {
         "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes", "audio",
-        "text", "transcripts", "processes", "imports",
+        "text", "transcripts", "processes", "imports", "telemetry",
     },
 ]  # fmt: skip
 HEAVY = {

@@ -1,0 +1,1 @@
+"""What the machine did while a run worked: sensors, samples, energy and money per stage."""
