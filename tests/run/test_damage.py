@@ -15,7 +15,7 @@ from misheard.run.directory import RunDirectory
 from misheard.run.progress import NoProgress
 from misheard.run.runner import run
 from misheard.run.scoring import score_run
-from misheard.run.telemetry import Clock
+from misheard.run.clock import Clock
 
 MakePath = Callable[..., Path]
 

@@ -14,7 +14,7 @@ from misheard.run.context import RunOptions
 from misheard.run.progress import NoProgress
 from misheard.run.runner import run
 from misheard.run.scoring import Scored
-from misheard.run.telemetry import Clock
+from misheard.run.clock import Clock
 
 MakePath = Callable[..., Path]
 

@@ -56,7 +56,7 @@ def run(
     from misheard.run.context import RunOptions
     from misheard.run.resolve import resolve_config
     from misheard.run.runner import run as run_system
-    from misheard.run.telemetry import Clock
+    from misheard.run.clock import Clock
 
     clock = Clock()
     given = {

@@ -38,7 +38,7 @@ def answer_suite(
     context.pin("respond", prompted.fingerprint())
     questions = {item.id: item for item in context.questions}
     with contextlib.closing(Journal(context.directory.respond)) as journal:
-        asker = Asker(context, journal, Sampled(model, sampling), completion_failure)
+        asker = Asker(context, "respond", journal, Sampled(model, sampling), completion_failure)
 
         def requests(arm: Arm, repeated: str | None = None) -> dict[str, ChatRequest]:
             texts = going_on(context, recognized, arm, corrections)

@@ -84,6 +84,7 @@ class Asker(Generic[R]):
     """A stage's model with its journal. `failure` says what is wrong with a completion of the journal."""
 
     context: RunContext
+    stage: str
     journal: Journal
     executor: Executor[R]
     failure: Callable[[Mapping[str, Any]], Failure | None]
@@ -100,10 +101,12 @@ class Asker(Generic[R]):
         served = self._completed(phase.earlier)
         wanted = list({r.key: r for r in requests.values() if r.key not in served}.values())
         self.context.progress.begin(phase.title, len(wanted))
-        for completions in self._ask(phase, wanted):
-            self.context.progress.advance(len(completions))
-            self.context.failed_now(self._failed((owners[c.key], completion_row(c)) for c in completions))
-            self.context.beside.check_failed()
+        with self.context.measured.stage(self.stage, str(phase.arm)):
+            for completions in self._ask(phase, wanted):
+                self.context.progress.advance(len(completions))
+                self.context.measured.asked(self.stage, str(phase.arm), completions)
+                self.context.failed_now(self._failed((owners[c.key], completion_row(c)) for c in completions))
+                self.context.beside.check_failed()
         self._commit_items(phase, requests)
         done = self._completed((*phase.earlier, phase.name))
         rows = {item: done[request.key] for item, request in requests.items()}

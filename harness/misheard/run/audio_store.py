@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from misheard.audio.decode import DecodedAudio, decode
-from misheard.run.telemetry import Clock
+from misheard.run.clock import Clock
 from misheard.suite.items import Item, Suite
 
 

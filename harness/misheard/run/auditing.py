@@ -54,7 +54,7 @@ def ask_again(
     if arm not in one.arms or not numbers:
         return
     with contextlib.closing(Journal(context.directory.audit(stage))) as journal:
-        asker: Asker[Any] = Asker(context, journal, executor, lambda row: None)
+        asker: Asker[Any] = Asker(context, "audit", journal, executor, lambda row: None)
         for number in numbers:
             name = repetition(number)
             asker.run(Phase(name, arm, f"audit of {stage}, {number} of {len(numbers)}"), requests(arm, name))

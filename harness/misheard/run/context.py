@@ -10,10 +10,11 @@ from misheard.errors import NotComparableError, RunAbortedError
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.beside import Beside
+from misheard.run.clock import Clock
 from misheard.run.directory import RunDirectory
 from misheard.run.evaluated import RunSubset
+from misheard.run.measured import Measured
 from misheard.run.progress import Progress
-from misheard.run.telemetry import Clock
 from misheard.stages.prompts import PromptTemplate
 from misheard.suite.items import Item, Suite
 
@@ -51,7 +52,8 @@ def scenes(config: RunConfig, suite: Suite) -> list[Item]:
 class RunContext:
     """One run. `state` is `run.json` as it stands; `save` writes it. `prompts` are by stage.
 
-    `beside` is what its threads share; whoever changes `state` holds its lock.
+    `beside` is what its threads share; whoever changes `state` holds its lock. `measured` is told of stages
+    and work.
     """
 
     config: RunConfig
@@ -62,6 +64,7 @@ class RunContext:
     progress: Progress
     prompts: Mapping[str, PromptTemplate]
     state: dict[str, Any]
+    measured: Measured
     beside: Beside = field(default_factory=Beside)
 
     @property

@@ -39,7 +39,7 @@ def correct_suite(
         item.id: heard.n_best for item, heard in zip(context.suite.items, recognized, strict=bool(recognized))
     }
     with contextlib.closing(Journal(context.directory.correct)) as journal:
-        asker = Asker(context, journal, Sampled(model, sampling), lambda row: None)
+        asker = Asker(context, "correct", journal, Sampled(model, sampling), lambda row: None)
 
         def requests(arm: Arm, repeated: str | None = None) -> dict[str, ChatRequest]:
             asked = {}

@@ -40,6 +40,7 @@ class RunDirectory:
         self.logs = root / "logs"
         self.run_json = root / "run.json"
         self.plan = root / "plan.jsonl"
+        self.telemetry = root / "telemetry.parquet"
         self.suite = self.journal / "suite.jsonl"
         self.recognize = self.journal / "recognize.jsonl"
         self.respond = self.journal / "respond.jsonl"

@@ -55,7 +55,8 @@ def checked_judge(context: RunContext, *, again: bool) -> LanguageModel | None:
     chosen = settings.language_model or context.config.language_model
     if chosen is None:
         raise ValueError("the config has no model for its judge")
-    model = make_language_model(chosen, logs=context.directory.logs, cpu=context.options.cpu)
+    audit = context.config.execution.mode == "audit"
+    model = make_language_model(chosen, logs=context.directory.logs, cpu=context.options.cpu, audit=audit)
     with contextlib.closing(model):
         model.check()
     return model
@@ -99,7 +100,7 @@ def judge_suite(
             model.warm_up(sampling)
         judges = _judges(context, settings, questions, model)
         context.pin("judge", {question: judge.fingerprint() for question, judge in judges.items()})
-        asker = Asker(context, journal, _Scored(Sampled(model, sampling)), lambda row: None)
+        asker = Asker(context, "judge", journal, _Scored(Sampled(model, sampling)), lambda row: None)
         done: list[str] = []
         for arm, asked in texts.items():
             phase = Phase(str(arm), arm, f"judging, {arm} arm", tuple(done))

@@ -53,11 +53,17 @@ def checked_parts(context: RunContext) -> Parts:
     Raises BackendError.
     """
     left = _what_is_left(context)
-    settings, plan = context.config.language_model, context.config.plan
+    config = context.config
+    settings, plan = config.language_model, config.plan
     by_model = isinstance(plan, LanguageModelPlannerSettings)
     model = planner = renderer = None
     if settings is not None and (left.correct or left.respond or (left.plan and by_model)):
-        model = make_language_model(settings, logs=context.directory.logs, cpu=context.options.cpu)
+        model = make_language_model(
+            settings,
+            logs=context.directory.logs,
+            cpu=context.options.cpu,
+            audit=config.execution.mode == "audit",
+        )
         with contextlib.closing(model):
             model.check()
     if left.plan and plan is not None and not isinstance(plan, LanguageModelPlannerSettings):

@@ -43,7 +43,7 @@ def plan_suite(
     maker = _maker(context, settings, planner)
     context.pin("plan", maker.fingerprint())
     with contextlib.closing(Journal(context.directory.plans)) as journal:
-        asker: Asker[Any] = Asker(context, journal, maker.executor, plan_failure)
+        asker: Asker[Any] = Asker(context, "plan", journal, maker.executor, plan_failure)
         heard = context.heard_until()
 
         def requests(arm: Arm, repeated: str | None = None) -> dict[str, Request]:

@@ -10,10 +10,11 @@ from misheard.audio.decode import decoder_fingerprint
 from misheard.audio.windows import cut, whole
 from misheard.canonical import sha256_json
 from misheard.failures import Failure, FailureKind, ItemFailedError
-from misheard.recognizers.protocol import AudioWindow
+from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow
 from misheard.recognizers.settings import LocalRecognizerSettings
 from misheard.run.audio_store import AudioStore
 from misheard.run.auditing import is_audited
+from misheard.run.clock import Clock
 from misheard.run.context import FailedItem, RunContext
 from misheard.run.executors.protocol import (
     DoneBatch,
@@ -28,7 +29,6 @@ from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_p
 from misheard.run.recognition_audit import audit_recognition
 from misheard.run.recognized import Recognized, read_recognized
 from misheard.run.resolve import local_recognizer
-from misheard.run.telemetry import Clock
 from misheard.stages.recognize import WindowOutcome
 from misheard.suite.items import Item
 from misheard.text.languages import whisper_code
@@ -96,8 +96,9 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         progress.begin("recognizing", len(plan.windows))
         items = {item.id: item for item in context.suite.items}
         read = _reader(context, plan, items, store)
-        _run_batches(context, plan, items, read, executor, journal, sha256_json(stage))
-        with clock.measure("audit"):
+        with context.measured.stage("recognize"):
+            _run_batches(context, plan, items, read, executor, journal, sha256_json(stage))
+        with clock.measure("audit"), context.measured.stage("audit"):
             audit_recognition(context, plan, read, executor)
         with context.beside.lock:
             context.state["execution"] = {"recognition": executor.facts()}
@@ -169,6 +170,7 @@ def _run_batches(
             ]
             journal.commit(_name(one.number), rows, _note(one, context.clock))
             context.progress.advance(len(batch))
+            context.measured.heard(sum(window.end - window.start for window in batch) / SAMPLE_RATE)
             if one.note.get("memory_cap") != cap:
                 cap = one.note["memory_cap"]
                 context.progress.note(

@@ -30,7 +30,7 @@ def render_suite(context: RunContext, renderer: Plugin, plans: Replies) -> None:
     """
     context.pin("render", {"stage": "render", "renderer": renderer.fingerprint()})
     with contextlib.closing(Journal(context.directory.boards)) as journal:
-        asker = Asker(context, journal, Plugged(renderer), render_failure)
+        asker = Asker(context, "render", journal, Plugged(renderer), render_failure)
         for arm in context.arms:
             boards = Boards()
             for number, items in enumerate(steps_of(context.scenes, context.in_sessions)):

@@ -10,19 +10,20 @@ from misheard.config import RunConfig
 from misheard.errors import InputError, NotComparableError
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import CommandSettings
+from misheard.run.clock import Clock, describe_machine, peak_memory_bytes
 from misheard.run.context import RunContext, RunOptions, questions, scenes
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
 from misheard.run.hearing import hearing
 from misheard.run.journal import read_batches
 from misheard.run.judging import checked_judge, judge_suite
+from misheard.run.measured import Measured
 from misheard.run.outputs import read_outputs
 from misheard.run.pipeline import Parts, checked_parts, run_stages
 from misheard.run.progress import Progress
 from misheard.run.prompts import load_prompts
 from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, read_stage_replies, score_run, scoring_settings, what_is_asked
-from misheard.run.telemetry import Clock, describe_machine, peak_memory_bytes
 from misheard.suite.holdout import use_opening
 from misheard.suite.items import Suite
 
@@ -45,7 +46,7 @@ _ANY_TIME = (
 _MODEL_PHASES = (
     "recognizer_load", "recognizer_warm_up", "decode", "features", "inference", "language_model_load",
     "language_model_warm_up", "language_model", "planner_load", "planner", "renderer_load", "renderer",
-    "judge_load", "judge_warm_up", "judge",
+    "judge_load", "judge_warm_up", "judge", "audit",
 )  # fmt: skip
 """What a run is for; the rest of its wall time is overhead."""
 
@@ -82,7 +83,8 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     directory = RunDirectory.create(options.out, resume=options.resume)
     with contextlib.closing(directory):
         state = _begin(config, options, suite, facts, directory)
-        context = RunContext(config, options, suite, directory, clock, progress, prompts, state)
+        measured = Measured(config, cpu=options.cpu)
+        context = RunContext(config, options, suite, directory, clock, progress, prompts, state, measured)
         if run_id is not None:
             state["holdout_run"] = run_id
         context.save()
@@ -91,20 +93,32 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
         for note in (f"run directory: {options.out}", left_out(suite)):
             if note:
                 progress.note(note)
-        parts = checked_parts(context)
-        judge = checked_judge(context, again=parts != Parts())
-        with hearing(context) as heard:
-            run_stages(context, parts, lambda: heard()[1])
-            plan, recognized = heard()
-        if judge is not None:
-            replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
-            outputs = read_outputs(suite.items, plan, recognized, context.arms, replies, asked)
-            judge_suite(context, judge, outputs.arms)
+        with contextlib.closing(measured):
+            _run_models(context)
         progress.begin("scoring", None)
         with clock.measure("scoring"):
             scored = score_run(directory)
         _finish(context)
         return scored
+
+
+def _run_models(context: RunContext) -> None:
+    """Do everything that needs a model, and note what the machine did meanwhile."""
+    directory, measured, suite = context.directory, context.measured, context.suite
+    measured.start()
+    parts = checked_parts(context)
+    judge = checked_judge(context, again=parts != Parts())
+    with hearing(context) as heard:
+        run_stages(context, parts, lambda: heard()[1])
+        plan, recognized = heard()
+    if judge is not None:
+        replies, asked = read_stage_replies(directory), what_is_asked(context.config, suite)
+        outputs = read_outputs(suite.items, plan, recognized, context.arms, replies, asked)
+        judge_suite(context, judge, outputs.arms)
+    found = measured.stop()
+    found.write(directory.telemetry)
+    context.state["telemetry"] = [*context.state.get("telemetry", ()), found.document()]
+    context.save()
 
 
 def _begin(
@@ -214,6 +228,7 @@ def _finish(context: RunContext) -> None:
     """Record the machine and where the time of this process went."""
     clock = context.clock
     wall = clock.wall()
+    serial = context.config.execution.schedule == "serial"
     used = sum(clock.seconds.get(phase, 0.0) for phase in _MODEL_PHASES)
     recognizer = context.state["system"].get("recognizer", {})
     context.state["status"] = "complete"
@@ -222,8 +237,9 @@ def _finish(context: RunContext) -> None:
         {
             "wall_seconds": wall,
             "phase_seconds": dict(clock.seconds),
-            "other_seconds": wall - used,
-            "other_share": (wall - used) / wall,
+            # phases that ran at the same time do not add up
+            "other_seconds": wall - used if serial else None,
+            "other_share": (wall - used) / wall if serial else None,
             "peak_memory_bytes": peak_memory_bytes(),
         }
     )

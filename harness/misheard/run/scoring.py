@@ -188,9 +188,10 @@ def run_timings(directory: RunDirectory, counted: CountedRun) -> dict[str, Any]:
     if config.plan is not None:
         stages |= {"plans": replies.plans.batches, "boards": replies.boards.batches}
     recognize = read_batches(directory.recognize)
-    summed = summarise_timings(counted.plan, recognize, replies.respond.batches, stages)
+    schedule = config.execution.schedule
+    summed = summarise_timings(counted.plan, recognize, replies.respond.batches, stages, schedule)
     per_item = summarise_latencies({arm: table.timings for arm, table in counted.table.arms.items()})
-    return {**summed, "per_item": per_item}
+    return {**summed, "per_item": per_item, "telemetry": counted.run.get("telemetry")}
 
 
 def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recognized]:

@@ -7,6 +7,7 @@ in no timing.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from misheard.execution import Schedule
 from misheard.metrics.base import Arm
 from misheard.run.journal import Batch
 from misheard.run.plan import Plan
@@ -32,6 +33,7 @@ def summarise_timings(
     recognize: Iterable[Batch],
     respond: Iterable[Batch],
     stages: Mapping[str, Sequence[Batch]] | None = None,
+    schedule: Schedule = "serial",
 ) -> dict[str, Any]:
     """Return seconds per phase and real-time factors; what the journal says nothing about is None.
 
@@ -40,6 +42,7 @@ def summarise_timings(
     arms out, and are None without audio. The length of audio is the files' metadata's; recordings that failed
     count in no factor. `program_seconds` is the wall time of a recognizer's programs,
     loading and failed ones included; where a program does not tell its inference apart, that is None.
+    With the schedule `overlap` stages share the machine, and no factor is published; `rtf_reason` says so.
     """
     batches = list(recognize)
     recognized = _sums(batches, _RECOGNIZE)
@@ -69,8 +72,9 @@ def summarise_timings(
         "language_model_warm_up_seconds": language_model["warm_up"],
         **answered,
         **staged,
-        "rtf_inference": _ratio(recognized["inference"], heard),
-        "rtf_end_to_end": _ratio(pipeline, heard),
+        "rtf_inference": _ratio(recognized["inference"], heard) if schedule == "serial" else None,
+        "rtf_end_to_end": _ratio(pipeline, heard) if schedule == "serial" else None,
+        "rtf_reason": None if schedule == "serial" else "schedule overlap",
     }
 
 

@@ -5,12 +5,13 @@ import platform
 import resource
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from misheard.errors import INSTALL_ADVICE, BackendError
+from misheard.telemetry.facade import describe_devices
 
 
 class Clock:
@@ -61,9 +62,11 @@ def describe_machine(device: str) -> dict[str, Any]:
     """Return what the run's figures depend on: processor, cores in use, memory, device, Python."""
     import psutil
 
+    gpus = describe_devices()
     return {
         "device": device,
-        "device_name": _gpu_name() if device == "cuda" else _cpu_name(),
+        "device_name": _device_names(gpus) if device == "cuda" else _cpu_name(),
+        "gpus": gpus,
         "cpu": _cpu_name(),
         "cpus_available": len(os.sched_getaffinity(0)),
         "memory_bytes": psutil.virtual_memory().total,
@@ -83,14 +86,5 @@ def _cpu_name() -> str | None:
     return platform.processor() or None
 
 
-def _gpu_name() -> str | None:
-    try:
-        import pynvml
-
-        pynvml.nvmlInit()
-    except (ImportError, OSError, pynvml.NVMLError):
-        return None
-    try:
-        return str(pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(0)))
-    finally:
-        pynvml.nvmlShutdown()
+def _device_names(gpus: Mapping[str, Any]) -> str | None:
+    return ", ".join(str(device["name"]) for device in gpus["devices"]) or None
