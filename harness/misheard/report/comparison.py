@@ -14,16 +14,22 @@ from misheard.stats.compare import (
 )
 
 FORMAT = "misheard-comparison"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """A comparison with which run and system A and B are, which is passed through."""
+    """A comparison with which run and system A and B are, which is passed through.
+
+    Where both are runs, `runs` has their machines and times, `transcripts` what they heard differently, as
+    `misheard.run.side_by_side` makes them.
+    """
 
     comparison: Comparison
     a: Document
     b: Document
+    runs: Document | None = None
+    transcripts: Document | None = None
 
 
 def build_comparison(
@@ -71,6 +77,8 @@ def _pair_document(pair: ComparedPair) -> Document:
     return {
         "a": pair.a,
         "b": pair.b,
+        "runs": pair.runs,
+        "transcripts": pair.transcripts,
         "items": comparison.items,
         "units": comparison.units,
         "without_session": comparison.without_session,

@@ -34,6 +34,7 @@ from misheard.report.terminal_cells import (
 from misheard.report.terminal_differences import VERDICT_STYLES, difference_cells, difference_columns
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import names, same_items, section_row, spaced
+from misheard.report.terminal_side_by_side import side_by_side_blocks
 from misheard.report.terminal_slices import slice_blocks
 from misheard.report.values import Document
 
@@ -50,6 +51,7 @@ def blocks(document: Document, width: int, marks: Marks) -> Iterator[RenderableT
             yield _by_cell(comparison, width, marks)
         in_detail = chosen or sorted(set(document["primary_metrics"].values()))
         yield from slice_blocks(comparison, in_detail, _arms(document), width, marks)
+        yield from side_by_side_blocks(comparison, width, marks)
     yield _legend(document, width, marks)
 
 

@@ -1,4 +1,7 @@
-"""Run directories set beside a baseline: their report files are read, or their journals are counted again."""
+"""Run directories set beside a baseline: their report files are read, or their journals are counted again.
+
+Which transcripts differ is read from the journals either way.
+"""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,8 +16,9 @@ from misheard.report.comparison import ComparedPair, build_comparison
 from misheard.report.labels import metric_suggestion
 from misheard.run.directory import RunDirectory
 from misheard.run.finished import FinishedRun, check_same_scorer, read_finished_run
-from misheard.run.scoring import count_journal
-from misheard.stats.compare import EVERYTHING, Selection, adjust_together, compare_tables
+from misheard.run.scoring import count_journal, run_timings
+from misheard.run.side_by_side import Side, compare_machines, compare_transcripts, read_side
+from misheard.stats.compare import EVERYTHING, Comparison, Selection, adjust_together, compare_tables
 from misheard.stats.pairing import check_same_items
 from misheard.stats.selection import where_rows
 from misheard.suite.problems import shown
@@ -67,9 +71,10 @@ def compare_runs(
     if selection.metrics:
         arms = selection.arms or (Arm.AUDIO, Arm.TRANSCRIPT)
         comparisons = list(adjust_together(comparisons, arms))
+    side, chosen = read_side(first), _chosen_ids(selection, first)
     return build_comparison(
         [
-            ComparedPair(comparison, _description(first), _description(other))
+            _pair(comparison, first, other, side, chosen)
             for comparison, other in zip(comparisons, rest, strict=True)
         ],
         suite=first.report["suite"],
@@ -78,6 +83,24 @@ def compare_runs(
         selection=selection,
         rescored=rescore,
     )
+
+
+def _pair(
+    comparison: Comparison, first: FinishedRun, other: FinishedRun, side: Side, chosen: Collection[str]
+) -> ComparedPair:
+    other_side = read_side(other)
+    return ComparedPair(
+        comparison,
+        _description(first),
+        _description(other),
+        compare_machines(side, other_side),
+        compare_transcripts(side, other_side, chosen, first.report["scorer"]["profile"]),
+    )
+
+
+def _chosen_ids(selection: Selection, run: FinishedRun) -> set[str]:
+    rows = where_rows(run.table.items, run.report["axes"], selection.where)
+    return {item.id for item, is_chosen in zip(run.table.items, rows, strict=True) if is_chosen}
 
 
 def _description(run: FinishedRun) -> dict[str, Any]:
@@ -108,6 +131,7 @@ def _recount(directory: RunDirectory, overrides: Sequence[str]) -> FinishedRun:
         "scorer": counted.scorer,
         "axes": {axis: list(values) for axis, values in counted.suite.axes.items()},
         "primary_metrics": dict(counted.suite.primary_metrics),
+        "timings": run_timings(directory, counted),
     }
     return FinishedRun(directory.root, report, counted.families, counted.table)
 
