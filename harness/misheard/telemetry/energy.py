@@ -115,9 +115,9 @@ def stage_energy(
     series = counter if method == "counter" or power is None else power
     if not series.encloses(intervals):
         return no_energy(series.why_not())
+    times, _ = series.known()
     inside = sum(
-        int(np.count_nonzero((series.known()[0] >= interval.start) & (series.known()[0] < interval.end)))
-        for interval in intervals
+        int(np.count_nonzero((times >= interval.start) & (times < interval.end))) for interval in intervals
     )
     if inside < MIN_SAMPLES:
         return no_energy(none_for(Reason.TOO_SHORT))
