@@ -1,26 +1,25 @@
-"""What the NVIDIA driver tells of its devices, and which of them a process may use."""
+"""What the NVIDIA driver tells of itself and its devices, as the probe `devices` found it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from misheard.doctor.child import Outcome
-
-VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device, or one of the MIG devices that a device is divided into; what is not told is None."""
+    """A device, or a MIG slice of one; sizes in bytes, and what is not told is None.
+
+    `visible` says whether a process of this environment may use it.
+    """
 
     index: int
     name: str
     uuid: str
+    is_slice: bool
     free: int | None
     total: int | None
     capability: str | None
-    parent: str | None = None
-    error: str = ""
+    visible: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,85 +27,34 @@ class Devices:
     """The answer of the driver.
 
     Attributes:
-        driver, cuda: versions of the driver, and of the newest CUDA that it runs; None without a driver.
-        devices: those that a process could see; a divided device is listed as its parts.
-        visible: those that CUDA_VISIBLE_DEVICES leaves.
-        failed: why the driver cannot be asked: `no_library`, NVML's name of the error, or `broken`.
-        reason: the same in words.
+        driver, cuda: versions of the driver, and of the newest CUDA that it runs; None where not told.
+        devices: those that a process may use in CUDA's order, then the hidden ones.
+        failed: why the driver cannot be asked (a `Reason` of telemetry, or `died`); empty where it can.
+        detail: the same in words.
         seconds: how long asking took.
     """
 
     driver: str | None = None
     cuda: str | None = None
     devices: tuple[Device, ...] = ()
-    visible: tuple[Device, ...] = ()
     failed: str = ""
-    reason: str = ""
+    detail: str = ""
     seconds: float = 0.0
 
+    @property
+    def visible(self) -> tuple[Device, ...]:
+        """The devices that a process may use."""
+        return tuple(device for device in self.devices if device.visible)
 
-def read_devices(outcome: Outcome, variable: str | None) -> Devices:
-    """Return what the probe `devices` found; `variable` is CUDA_VISIBLE_DEVICES, None where it is not set."""
+
+def read_devices(outcome: Outcome) -> Devices:
+    """Return what the probe found."""
     rows = outcome.rows
-    failure = next((row for row in rows if "failed" in row), None)
-    if failure is not None:
-        return Devices(
-            failed=str(failure["failed"]), reason=str(failure.get("reason", "")), seconds=outcome.seconds
-        )
-    driver = next((row for row in rows if "driver" in row), None)
-    if outcome.problem or driver is None:
-        reason = outcome.problem or "it said nothing that can be read"
-        return Devices(failed="broken", reason=reason, seconds=outcome.seconds)
-    devices = tuple(device for row in rows if "index" in row for device in _devices(row))
-    return Devices(
-        driver=str(driver["driver"]),
-        cuda=str(driver.get("cuda")),
-        devices=devices,
-        visible=visible_devices(devices, variable),
-        seconds=outcome.seconds,
-    )
-
-
-def _devices(row: dict[str, Any]) -> list[Device]:
-    name, uuid = str(row.get("name", "")), str(row.get("uuid", ""))
-    whole = Device(
-        row["index"], name, uuid, row.get("free"), row.get("total"), row.get("capability"),
-        error=str(row.get("error", "")),
-    )  # fmt: skip
-    if row.get("parts") is None:
-        return [whole]
-    return [
-        Device(
-            whole.index, name, str(part["uuid"]), part.get("free"), part.get("total"), whole.capability, uuid
-        )
-        for part in row["parts"]
-    ]
-
-
-def visible_devices(devices: Sequence[Device], variable: str | None) -> tuple[Device, ...]:
-    """Return the devices that CUDA shows to a process.
-
-    By the CUDA C++ programming guide, "CUDA environment variables": indices or beginnings of UUIDs, and
-    nothing from the first that names no device on. Of divided devices one part is shown at most, and without
-    the variable the first of the machine.
-    """
-    usable = [device for device in devices if not device.error]
-    if variable is None:
-        whole = [device for device in usable if device.parent is None]
-        return tuple(whole or usable[:1])
-    found: list[Device] = []
-    for name in variable.split(","):
-        device = _named(usable, name.strip())
-        if device is None or device in found:
-            break
-        found.append(device)
-    return tuple(found)
-
-
-def _named(devices: Sequence[Device], name: str) -> Device | None:
-    if name.isdecimal():
-        return next((device for device in devices if device.index == int(name)), None)
-    if not name.startswith(("GPU-", "MIG-")):
-        return None
-    matching = [device for device in devices if device.uuid.startswith(name)]
-    return matching[0] if len(matching) == 1 else None
+    seconds = outcome.seconds
+    if rows and "failed" in rows[0]:
+        return Devices(failed=str(rows[0]["failed"]), detail=str(rows[0]["detail"]), seconds=seconds)
+    if outcome.problem or not rows or "driver_version" not in rows[0]:
+        detail = outcome.problem or "it said nothing that can be read"
+        return Devices(failed="died", detail=detail, seconds=seconds)
+    devices = tuple(Device(**row) for row in rows[1:])
+    return Devices(rows[0]["driver_version"], rows[0]["cuda_driver_version"], devices, seconds=seconds)

@@ -1,12 +1,11 @@
 """Makes the checks and yields them group by group."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from misheard.doctor.checks import Check, Group
 from misheard.doctor.child import run_children
-from misheard.doctor.devices import VISIBLE, Devices, read_devices
+from misheard.doctor.devices import Devices, read_devices
 from misheard.doctor.need import Need
 from misheard.doctor.steps import Step, all_steps, asks_for_devices, probe
 
@@ -38,7 +37,7 @@ def examine(
 
 def _ask_driver() -> Devices:
     ((_, outcome),) = run_children([probe("devices")])
-    return read_devices(outcome, os.environ.get(VISIBLE))
+    return read_devices(outcome)
 
 
 def _run(steps: list[Step], begin: Callable[[str], None]) -> Iterator[tuple[int, list[Check]]]:

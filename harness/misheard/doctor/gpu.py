@@ -2,27 +2,26 @@
 
 from misheard.doctor.checks import Check, Group, State, absent, one_line
 from misheard.doctor.child import Outcome
-from misheard.doctor.devices import VISIBLE, Device, Devices
+from misheard.doctor.devices import Device, Devices
 from misheard.doctor.libraries import DRIVER_ADVICE, advice_for, cublas_advice
 from misheard.doctor.memory import gib
 
 _CPU = "or run with --cpu"
-_NO_DRIVER = f"{DRIVER_ADVICE}; {_CPU}"
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _FAILURES = {
-    "no_library": ("cannot be asked: nvidia-ml-py is not installed", "pip install nvidia-ml-py", False),
-    "LibraryNotFound": ("no NVIDIA driver on this machine", _NO_DRIVER, False),
-    "DriverNotLoaded": (
-        "the NVIDIA driver is installed and not loaded",
-        f"reboot, or modprobe nvidia as root; {_CPU}",
+    "library_missing": ("cannot be asked: nvidia-ml-py is not installed", "pip install nvidia-ml-py", False),
+    "no_driver": (
+        "no NVIDIA driver answers",
+        f"{DRIVER_ADVICE}; one that is installed and not loaded needs a reboot or modprobe nvidia; {_CPU}",
         False,
     ),
-    "NoPermission": (
+    "no_permission": (
         "no permission to ask the NVIDIA driver",
         "let this user read and write /dev/nvidia* (often: the group video or render); "
         "a container needs --gpus all",
         True,
     ),
-    "LibRmVersionMismatch": (
+    "driver_mismatch": (
         "the loaded NVIDIA driver and its libraries are of different versions",
         "the driver was updated while it was in use: reboot, or load its kernel modules again",
         True,
@@ -35,44 +34,37 @@ def check_driver(devices: Devices, needed: bool) -> list[Check]:
     """Say what the driver told of itself and of each device; `needed` by a config that cannot do without."""
     if devices.failed:
         return [_failure(devices, needed)]
-    found = f"{devices.driver}, runs CUDA up to {devices.cuda}"
+    found = f"{devices.driver or 'version not told'}, runs CUDA up to {devices.cuda or 'a version not told'}"
     checks = [Check(Group.GPU, "driver", State.OK, found, seconds=devices.seconds)]
-    checks += [_device(device, device in devices.visible) for device in devices.devices]
+    checks += [_device(device) for device in devices.devices]
     if not devices.devices:
-        checks.append(
-            Check(Group.GPU, "devices", absent(needed), "the driver knows none", _CPU.removeprefix("or "))
-        )
+        found = "the driver knows none"
+        checks.append(Check(Group.GPU, "devices", absent(needed), found, "run with --cpu"))
     elif not devices.visible:
-        hidden = f"none can be used: {VISIBLE} hides them, or they do not answer"
-        advice = f"unset {VISIBLE}, or set it to an index or a UUID from above"
+        advice = f"unset {_VISIBLE}, or set it to an index or a UUID from above"
         state = State.BROKEN if needed else State.WARNING
-        checks.append(Check(Group.GPU, "devices", state, hidden, advice))
+        checks.append(Check(Group.GPU, "devices", state, f"{_VISIBLE} hides all of them", advice))
     return checks
 
 
 def _failure(devices: Devices, needed: bool) -> Check:
-    found, advice, present = _FAILURES.get(
-        devices.failed,
-        (one_line(devices.reason or devices.failed), advice_for(devices.reason, _NO_DRIVER), True),
-    )
+    detail = one_line(devices.detail or devices.failed)
+    unknown = (detail, advice_for(detail, "look at nvidia-smi and dmesg; a reboot may help"), True)
+    found, advice, present = _FAILURES.get(devices.failed, unknown)
     state = State.BROKEN if present else absent(needed)
     return Check(Group.GPU, "driver", state, found, advice, devices.seconds)
 
 
-def _device(device: Device, visible: bool) -> Check:
-    name = f"device {device.index}"
-    if device.error:
-        advice = "look at dmesg and nvidia-smi; the device may need a reset"
-        return Check(Group.GPU, name, State.WARNING, f"does not answer: {one_line(device.error)}", advice)
+def _device(device: Device) -> Check:
     memory = "memory not told"
     if device.free is not None and device.total is not None:
         memory = f"{gib(device.free)} of {gib(device.total)} free"
     parts = [one_line(device.name), one_line(device.uuid), memory]
     if device.capability is not None:
         parts.append(f"compute capability {device.capability}")
-    if not visible:
-        parts.append(f"hidden by {VISIBLE}" if device.parent is None else "not shown to this process")
-    return Check(Group.GPU, name, State.OK, ", ".join(parts))
+    if not device.visible:
+        parts.append("a process sees one slice alone" if device.is_slice else f"hidden by {_VISIBLE}")
+    return Check(Group.GPU, f"device {device.index}", State.OK, ", ".join(parts))
 
 
 def check_torch_cuda(outcome: Outcome, devices: Devices, needed: bool, asked: bool) -> list[Check]:

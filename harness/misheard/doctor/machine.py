@@ -7,6 +7,7 @@ import resource
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from misheard.doctor.checks import Check, Group, State
@@ -83,67 +84,75 @@ def available_memory(root: Path = Path("/")) -> int | None:
     return max(0, min(limits)) if limits else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Memory that parts of a config share.
+
+    Attributes:
+        group, name: of its check.
+        where: whose memory it is.
+        free: bytes.
+        base: what the libraries take, whatever the model; the explanation calls it `base_name`.
+        parts: those that are loaded there.
+        advice: what to do where they do not fit.
+    """
+
+    group: Group
+    name: str
+    where: str
+    free: int
+    base: int
+    base_name: str
+    parts: tuple[Part, ...]
+    advice: str
+
+
 def check_memory(need: Need | None, devices: Sequence[Device]) -> list[Check]:
     """Check free RAM, and free memory of the first device, against what the config's parts take."""
     free = available_memory()
-    if free is None:
-        return [Check(Group.MACHINE, "memory", State.OK, "the system does not tell how much is free")]
     if need is None:
-        return [Check(Group.MACHINE, "memory", State.OK, f"{gib(free)} of RAM free")]
-    on_cuda = [part for part in need.parts if devices and need.may_use_cuda(part)]
-    checks = [_ram(need, on_cuda, free)]
-    if on_cuda:
-        checks.append(_device(need, on_cuda, devices[0]))
-    return checks
+        found = "the system does not tell how much is free" if free is None else f"{gib(free)} of RAM free"
+        return [Check(Group.MACHINE, "memory", State.OK, found)]
+    on_cuda = tuple(part for part in need.parts if devices and need.may_use_cuda(part))
+    places = []
+    if free is not None:
+        rest = tuple(part for part in need.parts if part not in on_cuda)
+        advice = "close other programs, or choose smaller models or a smaller batch_size"
+        ram = _Place(Group.MACHINE, "memory", "RAM", free, LIBRARIES_BYTES, "libraries", rest, advice)
+        places.append(ram)
+    if on_cuda and devices[0].free is not None:
+        advice = (
+            "end other programs on the device, choose another with CUDA_VISIBLE_DEVICES, or choose smaller "
+            "models, a smaller batch_size or max_model_len"
+        )
+        where = f"device {devices[0].index}"
+        gpu = _Place(Group.GPU, "GPU memory", where, devices[0].free, CUDA_BYTES, "CUDA", on_cuda, advice)
+        places.append(gpu)
+    return [_judge(place, need.config.execution.schedule == "serial") for place in places]
 
 
-def _ram(need: Need, on_cuda: Sequence[Part], free: int) -> Check:
-    parts = [part for part in need.parts if part not in on_cuda]
-    estimates = [one for part in parts if (one := estimate(part, False)) is not None]
-    wanted = LIBRARIES_BYTES + sum(one.total for one in estimates)
-    explained = "; ".join(["libraries " + gib(LIBRARIES_BYTES), *map(str, estimates)])
-    surely = LIBRARIES_BYTES + sum(one.weights for one in estimates)
-    advice = "close other programs, or choose smaller models or a smaller batch_size"
-    return _judge(Group.MACHINE, "memory", "RAM", (wanted, surely, free), explained, advice, need, parts)
+def _judge(place: _Place, serial: bool) -> Check:
+    """Compare: an estimate that does not fit is a warning, as it may be wrong; the weights' own size is not.
 
-
-def _device(need: Need, parts: Sequence[Part], device: Device) -> Check:
-    """Compare with the first visible device: that is where everything of one process goes."""
-    if device.free is None:
-        return Check(Group.GPU, "GPU memory", State.OK, "the device does not tell how much is free")
-    estimates = [one for part in parts if (one := estimate(part, True)) is not None]
-    wanted = CUDA_BYTES + sum(one.total for one in estimates)
-    surely = sum(one.weights for one in estimates)
-    explained = "; ".join(["CUDA " + gib(CUDA_BYTES), *map(str, estimates)])
-    advice = (
-        "end other programs on the device, choose another with CUDA_VISIBLE_DEVICES, or choose smaller "
-        "models, a smaller batch_size or max_model_len"
-    )
-    sizes = (wanted, surely, device.free)
-    return _judge(Group.GPU, "GPU memory", f"device {device.index}", sizes, explained, advice, need, parts)
-
-
-def _judge(
-    group: Group,
-    name: str,
-    where: str,
-    sizes: tuple[int, int, int],
-    explained: str,
-    advice: str,
-    need: Need,
-    parts: Sequence[Part],
-) -> Check:
-    """Judge (wanted, surely needed, free) bytes: the estimate may be wrong, the weights' own size is not."""
-    wanted, surely, free = sizes
-    unknown = [part.section for part in parts if part.hub_id is not None and estimate(part, False) is None]
-    found = f"about {gib(wanted)} of {gib(free)} free on {where} ({explained})"
+    In a serial run one part is loaded after the other.
+    """
+    together = max if serial else sum
+    known = [one for part in place.parts if (one := estimate(part, place.group is Group.GPU)) is not None]
+    wanted = place.base + together([one.total for one in known] or [0])
+    surely = together([one.weights for one in known] or [0])
+    explained = "; ".join([f"{place.base_name} {gib(place.base)}", *map(str, known)])
+    found = f"about {gib(wanted)} of {gib(place.free)} free on {place.where} ({explained}"
+    found += "; one part after the other)" if serial and len(known) > 1 else ")"
+    counted = {one.section for one in known}
+    unknown = [p.section for p in place.parts if p.hub_id is not None and p.section not in counted]
     if unknown:
         found += f"; {' and '.join(unknown)} not counted: no weights here yet"
-    if surely > free:
-        return Check(group, name, State.BROKEN, found, f"the weights alone do not fit; {advice}")
-    if wanted > free:
-        return Check(group, name, State.WARNING, found, f"it may not fit; {advice}")
-    return Check(group, name, State.OK, found)
+    if surely > place.free:
+        advice = f"the weights alone do not fit; {place.advice}"
+        return Check(place.group, place.name, State.BROKEN, found, advice)
+    if wanted > place.free:
+        return Check(place.group, place.name, State.WARNING, found, f"it may not fit; {place.advice}")
+    return Check(place.group, place.name, State.OK, found)
 
 
 def check_files(need: Need | None) -> list[Check]:
@@ -166,7 +175,7 @@ def check_files(need: Need | None) -> list[Check]:
 
 def check_shared_memory(need: Need | None, folder: Path = Path("/dev/shm")) -> list[Check]:  # noqa: S108
     """Check /dev/shm where a vLLM server of the config spreads over devices: its workers talk through it."""
-    if need is None or not any(_is_parallel(part) for part in need.language_models):
+    if need is None or not any(_is_parallel(part) for part in need.parts):
         return []
     advice = "start the container with --ipc=host, or --shm-size 8g"
     try:

@@ -29,6 +29,9 @@ _FRAMES = 1500
 _LIVE_STATES = 12
 """Encoder states that are live at once, counting those of the feed-forward layer four times."""
 
+_LONGEST = 448
+"""Tokens of Whisper's decoder."""
+
 _HEAD = 64
 """Width of an attention head in every Whisper."""
 
@@ -66,34 +69,30 @@ def gib(count: float) -> str:
 def estimate(part: Part, cuda: bool) -> Estimate | None:
     """Return what a part takes, on a CUDA device or the CPU; None where its weights are not here."""
     folder = snapshot_of(part)
-    if folder is None:
+    if folder is None or part.kind not in _ESTIMATES:
         return None
     try:
         weights = read_weights(part.kind, folder)
-        config = _config(folder)
-    except (WeightsError, OSError, ValueError):
+        return _ESTIMATES[part.kind](part, weights, _config(folder), cuda)
+    except (WeightsError, OSError, ValueError, TypeError, ZeroDivisionError):
         return None
-    if part.section == "recognizer":
-        return _recognizer(part, weights, config, cuda)
-    return _language_model(part, weights, config, cuda)
 
 
-def _recognizer(part: Part, weights: Weights, config: dict[str, Any], cuda: bool) -> Estimate:
+def _whisper(part: Part, weights: Weights, config: dict[str, Any], cuda: bool) -> Estimate:
     """Weights, and per window the attention scores of one encoder layer and the states around it.
 
     CTranslate2 reads the file as it is and converts it, so that on a CPU both are in memory for a while.
     """
-    settings = part.settings
+    settings, converts = part.settings, part.kind == "ctranslate2"
     conv = weights.shapes.get("encoder/conv1/weight") or weights.shapes.get("model.encoder.conv1.weight")
-    width = conv[0] if conv else int(config.get("d_model", 1280))
-    dtype = str(getattr(settings, "compute_type" if cuda else "cpu_compute_type", None) or "float32")
-    size = _BYTES.get(dtype, 4.0)
+    width = conv[0] if conv else int(config["d_model"])
+    option = "compute_type" if converts else "dtype"
+    size = _BYTES[getattr(settings, option if cuda else f"cpu_{option}")]
     activation = 2 if cuda and size <= 2 else 4
     window = (width // _HEAD * _FRAMES**2 + _LIVE_STATES * _FRAMES * width) * activation
-    kept = weights.file_bytes if part.kind == "ctranslate2" and not cuda else 0
-    beam = int(getattr(settings, "beam_size", 1))
     layers = 1 + max((int(n) for n in map(_decoder_layer, weights.shapes) if n is not None), default=31)
-    cache = beam * layers * 2 * 448 * width * activation
+    cache = getattr(settings, "beam_size", 1) * layers * 2 * _LONGEST * width * activation
+    kept = weights.file_bytes if converts and not cuda else 0
     working = settings.batch_size * (window + cache)
     return Estimate(part.section, int(weights.parameters * size) + kept, working)
 
@@ -106,39 +105,44 @@ def _decoder_layer(name: str) -> str | None:
     return None
 
 
-def _language_model(part: Part, weights: Weights, config: dict[str, Any], cuda: bool) -> Estimate:
+def _embedded(part: Part, weights: Weights, config: dict[str, Any], cuda: bool) -> Estimate:
     """Weights, and the key-value cache with the attention scores of one layer for a batch."""
     settings = part.settings
-    size = _dtype_bytes(str(settings.dtype), config, cuda, vllm=part.kind == "vllm")
-    quantized = "quantization_config" in config
-    held = weights.file_bytes if quantized else int(weights.parameters * size)
-    heads = int(config.get("num_attention_heads", 32))
-    width = int(config.get("head_dim") or int(config.get("hidden_size", 4096)) // heads)
-    per_token = int(
-        2
-        * int(config.get("num_hidden_layers", 32))
-        * int(config.get("num_key_value_heads", heads))
-        * width
-        * size
-    )
-    if part.kind == "vllm":
-        if not cuda:
-            return Estimate(part.section, held, settings.cpu_kv_cache_gib * GIB + VLLM_BYTES)
-        longest = settings.max_model_len or int(config.get("max_position_embeddings", 4096))
-        return Estimate(part.section, held, longest * per_token + CUDA_BYTES)
+    own = _BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 4.0)
+    size = _BYTES[settings.dtype] if settings.dtype != "auto" else own if cuda else 4.0
     tokens = min(_TOKENS, settings.max_context or _TOKENS)
     # The cache is copied when it grows.
-    working = settings.batch_size * int(2 * tokens * per_token + heads * tokens**2 * size)
-    return Estimate(part.section, held, working)
+    sequence = 2 * tokens * _per_token(config, size) + _heads(config) * tokens**2 * size
+    return Estimate(part.section, _held(weights, config, size), int(settings.batch_size * sequence))
 
 
-def _dtype_bytes(dtype: str, config: dict[str, Any], cuda: bool, *, vllm: bool) -> float:
-    if dtype != "auto":
-        return _BYTES.get(dtype, 4.0)
-    if not cuda and not vllm:
-        return 4.0
+def _vllm(part: Part, weights: Weights, config: dict[str, Any], cuda: bool) -> Estimate:
+    """Weights, and the key-value cache of the settings on a CPU, of one longest sequence on a device."""
+    settings = part.settings
     own = _BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 2.0)
-    return min(own, 2.0) if vllm else own
+    size = _BYTES[settings.dtype] if settings.dtype != "auto" else min(own, 2.0)  # float32 becomes half
+    held = _held(weights, config, size)
+    if not cuda:
+        return Estimate(part.section, held, settings.cpu_kv_cache_gib * GIB + VLLM_BYTES)
+    longest = settings.max_model_len or int(config.get("max_position_embeddings", 4096))
+    return Estimate(part.section, held, int(longest * _per_token(config, size)) + CUDA_BYTES)
+
+
+def _held(weights: Weights, config: dict[str, Any], size: float) -> int:
+    """Return the bytes of loaded weights; quantized ones stay as they are stored."""
+    return weights.file_bytes if "quantization_config" in config else int(weights.parameters * size)
+
+
+def _heads(config: dict[str, Any]) -> int:
+    return int(config.get("num_attention_heads") or config.get("decoder_attention_heads") or 32)
+
+
+def _per_token(config: dict[str, Any], size: float) -> float:
+    """Return the bytes of a token in the key-value cache."""
+    heads = _heads(config)
+    width = config.get("head_dim") or (config.get("hidden_size") or config.get("d_model") or 4096) // heads
+    layers = config.get("num_hidden_layers") or config.get("decoder_layers") or 32
+    return 2 * int(layers) * int(config.get("num_key_value_heads") or heads) * int(width) * size
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -147,3 +151,6 @@ def _config(folder: Path) -> dict[str, Any]:
         raise ValueError("config.json is no mapping")
     text = config.get("text_config")
     return {**config, **text} if isinstance(text, dict) else config
+
+
+_ESTIMATES = {"ctranslate2": _whisper, "transformers": _whisper, "embedded": _embedded, "vllm": _vllm}

@@ -14,7 +14,7 @@ from misheard.models import models_dir
 _FETCH = "scripts/fetch_models fetches the demo's; MISHEARD_MODELS names another folder"
 _NEEDED = {
     "ctranslate2": (("config.json",), ("tokenizer.json",)),
-    "transformers": (("config.json",), ("tokenizer.json", "vocab.json")),
+    "transformers": (("config.json",), ("tokenizer.json",), ("generation_config.json",)),
     "embedded": (("config.json",), ("tokenizer.json", "tokenizer.model", "vocab.json")),
     "vllm": (("config.json",), ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")),
 }
@@ -36,7 +36,7 @@ def model_problem(part: Part, folder: Path) -> str:
             return wrong
     try:
         read_weights(part.kind, folder)
-        if part.kind in ("embedded", "vllm"):
+        if part.section != "recognizer":
             given = any(one.startswith("--chat-template") for one in getattr(part.settings, "extra_args", ()))
             check_model(str(folder), None, given)
     except WeightsError as error:

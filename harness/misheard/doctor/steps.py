@@ -182,7 +182,7 @@ def _vllm(need: Need | None) -> Iterator[Step]:
         yield _vllm_step("language_model", settings, cpu=False, needed=False)
         return
     seen = set()
-    for part in need.language_models:
+    for part in need.parts:
         if part.kind == "vllm" and part.settings.python not in seen:
             seen.add(part.settings.python)
             yield _vllm_step(part.section, part.settings, cpu=need.cpu, needed=True)
@@ -202,7 +202,8 @@ def _parts(need: Need | None) -> Iterator[Step]:
         return
     for part in need.parts:
         if isinstance(part.settings, ServerSettings):
-            yield _server(need, part)
+            for url in (part.settings.base_url, *getattr(part.settings, "further_urls", ())):
+                yield _server(need, part, url)
     plan, render = need.config.plan, need.config.render
     sections: Sequence[tuple[str, Any, tuple[str, ...]]] = (
         ("plan", plan, ("language_model",)),
@@ -217,9 +218,9 @@ def _parts(need: Need | None) -> Iterator[Step]:
             yield Step(section, (Group.BOARDS,), read, child)
 
 
-def _server(need: Need, part: Part) -> Step:
+def _server(need: Need, part: Part, url: str) -> Step:
     group = Group.RECOGNITION if part.section == "recognizer" else Group.LANGUAGE_MODEL
-    asked = part.settings.model_dump_json(include=set(ServerSettings.model_fields))
-    found = f"{part.settings.base_url} serves {part.settings.model}"
-    read = partial(check_part, group=group, name=part.section, found=found)
-    return Step(part.section, (group,), read, probe("part", part.section, str(need.base), stdin=asked))
+    asked = part.settings.model_copy(update={"base_url": url})
+    stdin = asked.model_dump_json(include=set(ServerSettings.model_fields))
+    read = partial(check_part, group=group, name=part.section, found=f"{url} serves {part.settings.model}")
+    return Step(part.section, (group,), read, probe("part", part.section, str(need.base), stdin=stdin))

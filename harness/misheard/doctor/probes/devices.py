@@ -1,84 +1,51 @@
-"""Asks the NVIDIA driver for itself and its devices (nvidia-ml-py, imported as `pynvml`)."""
+"""Asks the NVIDIA driver for itself and its devices: a row for it, or for why not, and a row per device."""
 
-from typing import Any
+import os
+from collections.abc import Iterator
 
 from misheard.doctor.probes import die_with_parent, tell
+from misheard.telemetry.devices import Gpu, Visible, select
+from misheard.telemetry.nvml import Nvml, nvml_session
+from misheard.telemetry.readings import Reading
 
 
 def main() -> None:
-    """Print a row for the driver, or for why it cannot be asked, and a row per device."""
-    try:
-        import pynvml
-    except ImportError:
-        tell(failed="no_library")
-        return
-    try:
-        pynvml.nvmlInit()
-    except Exception as error:  # noqa: BLE001 - the classes are made at run time
-        tell(failed=type(error).__name__.removeprefix("NVMLError_"), reason=str(error))
-        return
-    try:
-        cuda = pynvml.nvmlSystemGetCudaDriverVersion_v2()
-        tell(
-            driver=_text(pynvml.nvmlSystemGetDriverVersion()),
-            cuda=f"{cuda // 1000}.{cuda % 1000 // 10}",
-        )
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            try:
-                tell(index=index, **_device(pynvml, index))
-            except pynvml.NVMLError as error:
-                tell(index=index, error=str(error))
-    finally:
-        pynvml.nvmlShutdown()
+    """Ask, and say which devices a process of this environment may use."""
+    with nvml_session() as session:
+        if isinstance(session, Reading):
+            tell(failed=session.reason, detail=session.detail)
+            return
+        tell(**session.versions())
+        gpus = session.gpus()
+        chosen = select(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
+        shown = [device.uuid for device in chosen.devices]
+        for device in sorted(
+            _all(gpus), key=lambda d: shown.index(d.uuid) if d.uuid in shown else len(shown)
+        ):
+            tell(**_facts(session, device), visible=device.uuid in shown)
 
 
-def _device(pynvml: Any, index: int) -> dict[str, Any]:
-    """Return what is known of one device; what a device does not tell is None."""
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    parts = _parts(pynvml, handle)
-    memory = _asked(pynvml, lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
-    capability = _asked(pynvml, lambda: pynvml.nvmlDeviceGetCudaComputeCapability(handle))
+def _all(gpus: tuple[Gpu, ...]) -> Iterator[Visible]:
+    """Yield the devices; one in MIG mode is its slices."""
+    for gpu in gpus:
+        if gpu.mig is None:
+            yield Visible(gpu)
+        else:
+            yield from (Visible(gpu, part) for part in gpu.mig)
+
+
+def _facts(session: Nvml, device: Visible) -> dict[str, object]:
+    memory, capability = session.memory(device), session.capability(device)
+    known = not isinstance(memory, Reading)
     return {
-        "name": _text(pynvml.nvmlDeviceGetName(handle)),
-        "uuid": _text(pynvml.nvmlDeviceGetUUID(handle)),
-        "free": None if memory is None else int(memory.free),
-        "total": None if memory is None else int(memory.total),
-        "capability": None if capability is None else f"{capability[0]}.{capability[1]}",
-        "parts": parts,
+        "index": device.gpu.index,
+        "name": device.gpu.name,
+        "uuid": device.uuid,
+        "is_slice": device.slice is not None,
+        "free": memory.free_bytes if known else None,
+        "total": memory.total_bytes if known else None,
+        "capability": None if isinstance(capability, Reading) else ".".join(map(str, capability)),
     }
-
-
-def _parts(pynvml: Any, handle: Any) -> list[dict[str, Any]] | None:
-    """Return the MIG devices of a device; None where it is not divided."""
-    mode = _asked(pynvml, lambda: pynvml.nvmlDeviceGetMigMode(handle))
-    if mode is None or mode[0] != 1:
-        return None
-    found = []
-    for number in range(pynvml.nvmlDeviceGetMaxMigDeviceCount(handle)):
-        part = _asked(pynvml, lambda n=number: pynvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, n))
-        if part is None:
-            continue
-        memory = _asked(pynvml, lambda p=part: pynvml.nvmlDeviceGetMemoryInfo(p))
-        found.append(
-            {
-                "uuid": _text(pynvml.nvmlDeviceGetUUID(part)),
-                "free": None if memory is None else int(memory.free),
-                "total": None if memory is None else int(memory.total),
-            }
-        )
-    return found
-
-
-def _asked(pynvml: Any, ask: Any) -> Any:
-    """Return an answer; None where the driver has none for this device."""
-    try:
-        return ask()
-    except pynvml.NVMLError:
-        return None
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 if __name__ == "__main__":
