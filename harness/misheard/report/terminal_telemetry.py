@@ -1,0 +1,129 @@
+"""What the machine did while the run worked, stage by stage, in a few lines."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from misheard.report.labels import Marks, count_of, plain
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined
+from misheard.telemetry.readings import SENTENCES, Reason
+
+_GIB = 1024**3
+
+_PARTS = {"devices": "devices", "cpu": "processor"}
+_ENERGY = {"devices": "energy", "cpu": "cpu energy"}
+
+
+def telemetry_block(telemetry: Mapping[str, Any] | None, width: int, marks: Marks) -> RenderableType | None:
+    """Return devices, processes and energy per stage; None where nothing was measured.
+
+    Args:
+        telemetry: the document of a `TelemetryResult`.
+        width: of the terminal.
+        marks: its signs.
+    """
+    if not telemetry or not telemetry.get("enabled") or not telemetry["stages"]:
+        return None
+    listed = telemetry["devices"]["listed"]
+    names = ", ".join(dict.fromkeys(plain(device["name"]) for device in listed if device["counted"]))
+    note = f"{count_of(telemetry['price']['devices'], 'device')}: {names}" if names else ""
+    layouts = [_grid(telemetry, marks, has_detail=detail) for detail in (True, False)]
+    return Group(
+        heading("Machine", note, width),
+        fitting(width, *layouts),
+        *(dim(joined([line], width, marks)) for line in _lines(telemetry, marks)),
+    )
+
+
+def _grid(telemetry: Mapping[str, Any], marks: Marks, *, has_detail: bool) -> Grid:
+    """Return a row per stage; without detail, energy and the peaks of memory alone."""
+    with_devices = bool(telemetry["devices"]["listed"])
+    titles = ["stage", "time"]
+    titles += ["cores"] if has_detail else []
+    titles += ["memory"]
+    if with_devices:
+        titles += ["busy", "device memory", "power"] if has_detail else ["device memory"]
+    stages = telemetry["stages"].values()
+    titles += [title for part, title in _ENERGY.items() if any(_net(stage, part) for stage in stages)]
+    grid = Grid([(title, "left" if title == "stage" else "right") for title in titles])
+    for name, stage in telemetry["stages"].items():
+        cells = {
+            "stage": plain(name.replace(":", " ")),
+            "time": f"{stage['seconds']:.2f} s",
+            "cores": _number(stage["cpu_cores"]["mean"], "{:.1f}", marks),
+            "memory": _bytes(stage["resident_bytes"]["peak"], marks),
+            **_device_cells(stage["devices"], marks),
+            **{title: _joules(_net(stage, part), marks) for part, title in _ENERGY.items()},
+        }
+        grid.add(*(cells[title] for title in titles))
+    return grid
+
+
+def _device_cells(devices: list[Mapping[str, Any]], marks: Marks) -> dict[str, str]:
+    """Return what the devices that count did together: mean of utilisation, sums of memory and power."""
+    counted = [device for device in devices if device["counted"]]
+    busy = [device["utilization_percent"]["mean"] for device in counted]
+    memory = [device["memory_used_bytes"]["peak"] for device in counted]
+    power = [device["power_watts"]["mean"] for device in counted]
+    mean = None if None in busy or not busy else sum(busy) / len(busy)
+    return {
+        "busy": _number(mean, "{:.0f}%", marks),
+        "device memory": _bytes(_sum(memory), marks),
+        "power": _number(_sum(power), "{:.0f} W", marks),
+    }
+
+
+def _lines(telemetry: Mapping[str, Any], marks: Marks) -> Iterator[str]:
+    """Yield the figures per hour and answer, and why others are missing."""
+    per_hour = [
+        f"{_joules(telemetry['total'][part]['net_joules_per_audio_hour'], marks)} {title}"
+        for part, title in _PARTS.items()
+        if telemetry["total"][part]["net_joules_per_audio_hour"]["value"] is not None
+    ]
+    price = telemetry["price"]
+    currency = plain(price["currency"])
+    for name, title in (("run_per_audio_hour", "device time"), ("tokens_per_audio_hour", "tokens")):
+        if price[name]["value"] is not None:
+            per_hour.append(f"{price[name]['value']:.4f} {currency} {title}")
+    if per_hour:
+        yield f"per hour of audio: {f' {marks.dot} '.join(per_hour)}"
+    if any(figure["value"] is not None for figure in telemetry["idle_watts"].values()):
+        yield "energy is what is left after the idle baseline"
+    for part, title in _PARTS.items():
+        missing = telemetry["total"][part]["net_joules"]
+        if missing.get("reason") == Reason.NOT_USED:
+            continue
+        if missing["value"] is None:
+            yield f"no energy of the {title}: {SENTENCES[Reason(missing['reason'])]}"
+        elif missing.get("reason"):
+            yield f"energy of the {title}: {SENTENCES[Reason(missing['reason'])]}"
+    sampler = telemetry["sampler"]
+    if sampler["ended"]:
+        yield f"sampling ended before the run did ({plain(sampler['ended'])})"
+
+
+def _net(stage: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
+    """Return a stage's energy after the baseline, where there is a value."""
+    found: Mapping[str, Any] = stage["energy"][part]["net_joules"]
+    return None if found["value"] is None else found
+
+
+def _sum(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _number(value: float | None, form: str, marks: Marks) -> str:
+    return marks.missing if value is None else form.format(value).replace("-", marks.minus)
+
+
+def _bytes(value: float | None, marks: Marks) -> str:
+    return _number(None if value is None else value / _GIB, "{:.2f} GiB", marks)
+
+
+def _joules(reading: Mapping[str, Any] | None, marks: Marks) -> str:
+    value = None if reading is None else reading["value"]
+    if value is None or abs(value) < 10_000:
+        return _number(value, "{:.1f} J", marks)
+    return _number(value / 1000, "{:.1f} kJ", marks)
