@@ -27,6 +27,7 @@ class ChatServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     hung_up: threading.Event = field(default_factory=threading.Event)
     release: threading.Event = field(default_factory=threading.Event)
+    kill: Callable[[], None] = lambda: None
     running: int = 0
     most_running: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -35,6 +36,7 @@ class ChatServer:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     chat: ChatServer
+    number: int
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -53,6 +55,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.chat.lock:
+            self.number = len(self.chat.bodies)
             self.chat.bodies.append(body)
             self.chat.headers.append({name.lower(): value for name, value in self.headers.items()})
             behave = self.chat.script.pop(0) if self.chat.script else self.chat.default or answers("yes")
@@ -182,6 +185,13 @@ def serving(**options: Any) -> Iterator[ChatServer]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     chat.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+
+    def kill() -> None:
+        """Listen no more, as a server that is killed; what it was working on is left to fail."""
+        server.shutdown()
+        server.server_close()
+
+    chat.kill = kill
     try:
         yield chat
     finally:

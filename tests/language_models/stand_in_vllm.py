@@ -1,7 +1,7 @@
 """Stands in for an interpreter with vLLM: answers what `find_vllm` asks, and serves a Unix socket as told.
 
 The environment variable MISHEARD_STAND_IN says how: `serve`, `hang`, `exit`, `deaf` (serves, ignores
-SIGTERM), `other` (serves another model), `dies` (ends at the second question).
+SIGTERM), `other` (serves another model), `dies` (ends at the second question), `mute` (transcribes nothing).
 """
 
 import json
@@ -34,10 +34,14 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(json.dumps(pages[self.path]).encode(), "application/json")
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
         Handler.questions += 1
         if HOW == "dies" and Handler.questions > 1:
             os._exit(9)
+        if self.path == "/v1/audio/transcriptions":
+            reply = {"error": "no"} if HOW == "mute" else {"text": f" heard {len(body) // 3200} tenths"}
+            self.reply(json.dumps(reply).encode(), "application/json")
+            return
         choice = {"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}
         event = {
             "id": "c",
@@ -66,7 +70,7 @@ def option(name: str) -> str:
 
 def main() -> None:
     if sys.argv[1] == "-c":
-        os.write(1, json.dumps({"found": True, "cpu": True}).encode())
+        os.write(1, json.dumps({"found": True, "cpu": True, "version": "0.32.0+cpu"}).encode())
         return
     os.write(2, f"arguments {json.dumps(sys.argv)}\n".encode())
     kept = (
@@ -75,6 +79,7 @@ def main() -> None:
         "VLLM_NO_USAGE_STATS",
         "VLLM_LOGGING_LEVEL",
         "PYTHONPATH",
+        "VLLM_BATCH_INVARIANT",
     )
     os.write(2, f"environment {json.dumps({name: os.environ.get(name) for name in kept})}\n".encode())
     if HOW == "exit":

@@ -181,7 +181,7 @@ def test_retry_after_is_waited_for(server: ChatServer, monkeypatch: pytest.Monke
         pauses.append(retry_after or 0.0)
         return 0.0
 
-    monkeypatch.setattr("misheard.language_models.openai_api.backoff_seconds", record)
+    monkeypatch.setattr("misheard.language_models.chat_client.backoff_seconds", record)
     server.script = [status(429, Retry_After="7"), status(503), answers("Paris")]
     assert ask(server)[0].text == "Paris"
     assert pauses == [7.0, 0.0]

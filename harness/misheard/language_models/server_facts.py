@@ -13,6 +13,13 @@ _SHOWN_MODELS = 5
 
 _REACHABLE_SECONDS = 5.0
 
+UNVERIFIED = {
+    "prefix_caching": None,
+    "batch_invariance": None,
+    "reason": "somebody else runs this server, so its options cannot be verified",
+}
+"""What an audit knows of a server that is not the run's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:

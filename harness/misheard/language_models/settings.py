@@ -101,9 +101,11 @@ class ApiSettings(ServerSettings):
 
     Attributes:
         base_url: up to and including the version, e.g. `http://127.0.0.1:8000/v1`; without credentials.
+        further_urls: more servers of the same model, which share the requests with the first; all must say
+            that they are of the same version and have the same context.
         model: the id under which the server serves the model; verified before the run.
         api_key_env: name of the environment variable that holds the key; None sends no real key.
-        concurrency: most requests in flight.
+        concurrency: most requests in flight at one server.
         timeout_seconds: longest time for one attempt, from connecting to the last token.
         max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
         extra_sampling: send vLLM's further parameters (`top_k`, `min_p`, `repetition_penalty`) too; turn it
@@ -113,11 +115,72 @@ class ApiSettings(ServerSettings):
     """
 
     kind: Literal["openai_api"] = "openai_api"
+    further_urls: tuple[str, ...] = ()
     extra_sampling: bool = True
     structured_output: bool = True
 
+    @field_validator("further_urls")
+    @classmethod
+    def _plain_http_urls(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_http_url(url).rstrip("/") for url in value)
 
-class VllmSettings(_Settings):
+    @model_validator(mode="after")
+    def _check_twice(self) -> "ApiSettings":
+        if len(set(self.urls)) < len(self.urls):
+            raise ValueError("further_urls: every server once, and base_url is one of them")
+        return self
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The base URLs of all servers."""
+        return (self.base_url, *self.further_urls)
+
+
+class VllmServerSettings(_Settings):
+    """How a vLLM server of the run is started and asked; see the classes below for the options."""
+
+    model: str = Field(min_length=1)
+    revision: Revision | None = None
+    served_name: str = Field(default="model", pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$")
+    python: Path | None = None
+    max_model_len: int | None = Field(default=None, ge=2)
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    startup_seconds: float = Field(default=900.0, gt=0, le=86_400)
+    concurrency: int = Field(default=64, ge=1, le=1024)
+    timeout_seconds: float = Field(default=300.0, gt=0, le=86_400)
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    stop_seconds: float = Field(default=15.0, gt=0, le=600)
+    cpu_kv_cache_gib: int = Field(default=2, ge=1)
+    extra_args: tuple[str, ...] = ()
+    env: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _options_are_the_users(self) -> "VllmServerSettings":
+        if owned := sorted(self.options & _OWNED_OPTIONS):
+            raise ValueError(f"extra_args: the run sets {', '.join(owned)} itself; use the other settings")
+        return self
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The names of the options in `extra_args`, without their values."""
+        return frozenset(argument.split("=", 1)[0].replace("_", "-") for argument in self.extra_args)
+
+    def has_option(self, option: str) -> bool:
+        """Return whether `extra_args` has the option, or `--no-` in front of it."""
+        return option in self.options or option.replace("--", "--no-", 1) in self.options
+
+    def option_value(self, *names: str) -> str | None:
+        """Return the value that `extra_args` give the option last, under any of its names."""
+        value = None
+        for argument, following in zip(self.extra_args, (*self.extra_args[1:], ""), strict=False):
+            name, separator, joined = argument.partition("=")
+            if name.replace("_", "-") in names:
+                value = joined if separator else following
+        return value
+
+
+class VllmSettings(VllmServerSettings):
     """A vLLM server that the run starts, owns and takes down.
 
     Attributes:
@@ -139,28 +202,6 @@ class VllmSettings(_Settings):
     """
 
     kind: Literal["vllm"] = "vllm"
-    model: str = Field(min_length=1)
-    revision: Revision | None = None
-    served_name: str = Field(default="model", pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$")
-    python: Path | None = None
-    max_model_len: int | None = Field(default=None, ge=2)
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    seed: int = Field(default=0, ge=0, lt=2**32)
-    startup_seconds: float = Field(default=900.0, gt=0, le=86_400)
-    concurrency: int = Field(default=64, ge=1, le=1024)
-    timeout_seconds: float = Field(default=300.0, gt=0, le=86_400)
-    max_attempts: int = Field(default=3, ge=1, le=20)
-    stop_seconds: float = Field(default=15.0, gt=0, le=600)
-    cpu_kv_cache_gib: int = Field(default=2, ge=1)
-    extra_args: tuple[str, ...] = ()
-    env: dict[str, str] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _options_are_the_users(self) -> "VllmSettings":
-        options = {argument.split("=", 1)[0].replace("_", "-") for argument in self.extra_args}
-        if owned := sorted(options & _OWNED_OPTIONS):
-            raise ValueError(f"extra_args: the run sets {', '.join(owned)} itself; use the other settings")
-        return self
 
 
 class FakeSettings(_Settings):

@@ -1,20 +1,18 @@
 """An HTTP endpoint of the user's as a plug-in: a POST of JSON per request, concurrent and bounded."""
 
 import asyncio
-import logging
-import queue
 import ssl
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from misheard.canonical import canonical_json
 from misheard.errors import INSTALL_ADVICE, BackendError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.api_key import read_api_key
-from misheard.language_models.event_loop import EventLoopThread
+from misheard.language_models.event_loop import EventLoopThread, ask_each
 from misheard.language_models.http_client import CONNECT_SECONDS
 from misheard.language_models.protocol import Completion
 from misheard.language_models.retries import backoff_seconds, is_retried_status, parse_retry_after
@@ -50,7 +48,6 @@ class HttpPlugin:
         self._role = role
         self._loop: EventLoopThread | None = None
         self._client: Any = None
-        self._asking: Future[None] | None = None
 
     def check(self) -> None:
         """Find out whether anybody listens, as `start` does, and leave it."""
@@ -81,17 +78,9 @@ class HttpPlugin:
         Raises BackendError where nobody listens any more.
         """
         loop = self._running_loop()
-        finished: queue.SimpleQueue[Completion | BaseException] = queue.SimpleQueue()
-        asking = self._asking = loop.submit(self._complete_all(requests, finished.put))
-        asking.add_done_callback(lambda future: self._pass_on_error(future, finished.put))
-        try:
-            for _ in requests:
-                outcome = finished.get()
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                yield outcome
-        finally:
-            asking.cancel()
+        concurrency = self._settings.concurrency
+        work = partial(ask_each, requests, self._complete_one, concurrency)
+        return loop.each(len(requests), work, self._role.name)
 
     def close(self) -> None:
         """Cancel all requests and disconnect."""
@@ -99,15 +88,7 @@ class HttpPlugin:
             return
         loop, client = self._loop, self._client
         self._loop = self._client = None
-        if self._asking is not None:
-            # First, as requests would fail, and be journaled, when their connections are closed.
-            self._asking.cancel()
-        try:
-            loop.submit(client.aclose()).result(timeout=5)
-        except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
-            logging.getLogger(__name__).debug("closing the connections failed")
-        finally:
-            loop.close()
+        loop.close(client.aclose)
 
     def _make_client(self) -> Any:
         settings = self._settings
@@ -147,19 +128,6 @@ class HttpPlugin:
             return False
         except Exception:  # noqa: BLE001 - whatever it says, somebody answers
             return True
-
-    async def _complete_all(
-        self, requests: Sequence[PluginRequest], done: Callable[[Completion], None]
-    ) -> None:
-        waiting = iter(requests)
-
-        async def work() -> None:
-            for request in waiting:
-                done(await self._complete_one(request))
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(self._settings.concurrency, len(requests))):
-                group.create_task(work())
 
     async def _complete_one(self, request: PluginRequest) -> Completion:
         """Try until a reply comes, the failure is final, or no try is left. Raises BackendError."""
@@ -220,12 +188,6 @@ class HttpPlugin:
                 if len(received) > MAX_REPLY_BYTES:
                     raise invalid(f"the reply is larger than {MAX_REPLY_BYTES} bytes")
         return decode_reply(bytes(received))
-
-    def _pass_on_error(self, asking: Future[None], put: Callable[[BaseException], None]) -> None:
-        if asking.cancelled():
-            put(BackendError(f"{self._role.name}: closed while requests were running"))
-        elif error := asking.exception():
-            put(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
 
     def _running_loop(self) -> EventLoopThread:
         if self._loop is None:

@@ -1,9 +1,9 @@
 """Any server with the OpenAI transcription endpoint: windows as WAV uploads, temperature 0, no prompt."""
 
 import asyncio
-import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,12 @@ from misheard.language_models.api_client import make_api_client
 from misheard.language_models.event_loop import EventLoopThread
 from misheard.language_models.request_errors import AttemptFailed, classify
 from misheard.language_models.retries import backoff_seconds
-from misheard.language_models.server_facts import ServerFacts, is_reachable, read_server_facts
+from misheard.language_models.server_facts import (
+    UNVERIFIED,
+    ServerFacts,
+    is_reachable,
+    read_server_facts,
+)
 from misheard.recognizers.protocol import (
     SAMPLE_RATE,
     AudioWindow,
@@ -32,12 +37,27 @@ _PROBE = AudioWindow(np.zeros(SAMPLE_RATE, np.float32), "en")
 
 
 class TranscriptionServer:
-    """A recognizer behind the OpenAI transcription API, such as vLLM, Speaches or a hosted one."""
+    """A recognizer behind the OpenAI transcription API, such as vLLM, Speaches or a hosted one.
+
+    `socket` sends every request to a Unix socket instead of the URL's host. `check_alive` is called after a
+    batch with a window without a reply and raises BackendError when the server is gone for good. `audit`
+    records that nothing is known of what decides whether the server repeats itself.
+    """
 
     whole_clips = False
 
-    def __init__(self, settings: TranscriptionServerSettings) -> None:
+    def __init__(
+        self,
+        settings: TranscriptionServerSettings,
+        *,
+        socket: Path | None = None,
+        check_alive: Callable[[], None] = lambda: None,
+        audit: bool = False,
+    ) -> None:
         self._settings = settings
+        self._socket = socket
+        self._check_alive = check_alive
+        self._audit = audit
         self._retries_left = settings.retries_per_run
         self._loop: EventLoopThread | None = None
         self._client: Any = None
@@ -45,7 +65,7 @@ class TranscriptionServer:
 
     def load(self) -> None:
         """Connect and check which model is served. Raises BackendError."""
-        self._client, http = make_api_client(self._settings, "recognizer")
+        self._client, http = make_api_client(self._settings, "recognizer", self._socket)
         self._loop = EventLoopThread("misheard-recognizer")
         facts = read_server_facts(self._client, http, self._settings, "recognizer")
         self._facts = self._loop.run(facts)
@@ -63,9 +83,10 @@ class TranscriptionServer:
             said, hint = error.failed.detail, self._startup_hint(error.failed.status)
         else:
             return
+        if self._socket is not None:
+            hint = "choose a model that transcribes, or raise timeout_seconds if it only is slow"
         raise BackendError(
-            f"recognizer: the server at {self._settings.base_url} did not transcribe a first clip: "
-            f"{said}; {hint}"
+            f"recognizer: {self._where()} did not transcribe a first clip: {said}; {hint}"
         ) from None
 
     def _startup_hint(self, status: int | None) -> str:
@@ -77,13 +98,25 @@ class TranscriptionServer:
         return "does this model transcribe, and does base_url end in /v1?"
 
     def fingerprint(self) -> dict[str, Any]:
-        if self._facts is None:
-            raise RuntimeError("load() comes before fingerprint()")
         return {
             "backend": "openai_api",
             "base_url": self._settings.base_url,
             "model": self._settings.model,
-            "engine_version": self._facts.engine_version,
+            "engine_version": self.facts.engine_version,
+            **self.request_fingerprint(),
+            **({"audit": dict(UNVERIFIED)} if self._audit else {}),
+        }
+
+    @property
+    def facts(self) -> ServerFacts:
+        """What the server says about itself, after `load`."""
+        if self._facts is None:
+            raise RuntimeError("load() comes before fingerprint()")
+        return self._facts
+
+    def request_fingerprint(self) -> dict[str, Any]:
+        """Return what decides the output in the requests and in how replies are read."""
+        return {
             "response_format": self._settings.response_format,
             "max_words": self._settings.max_words,
             "decoding": {"temperature": 0, "prompt": None},
@@ -103,11 +136,12 @@ class TranscriptionServer:
         seconds = time.perf_counter() - started
         lost = {FailureKind.ASR_ERROR, FailureKind.TIMEOUT}
         failed = any(isinstance(window, WindowFailed) and window.kind in lost for window in windows)
-        if failed and not loop.run(is_reachable(self._client)):
-            raise BackendError(
-                f"recognizer: the server at {self._settings.base_url} is gone; start it again and go on with "
-                "--resume"
-            )
+        if failed:
+            self._check_alive()
+            if not loop.run(is_reachable(self._client)):
+                raise BackendError(
+                    f"recognizer: {self._where()} is gone; start it again and go on with --resume"
+                )
         return RecognizedBatch(windows, 0.0, seconds)
 
     def close(self) -> None:
@@ -116,12 +150,7 @@ class TranscriptionServer:
             return
         loop, client = self._loop, self._client
         self._loop = self._client = None
-        try:
-            loop.submit(client.close()).result(timeout=5)
-        except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
-            logging.getLogger(__name__).debug("closing the connections failed")
-        finally:
-            loop.close()
+        loop.close(client.close)
 
     async def _all(self, batch: Sequence[AudioWindow]) -> tuple[WindowTranscript | WindowFailed, ...]:
         turn = asyncio.Semaphore(self._settings.concurrency)
@@ -177,6 +206,9 @@ class TranscriptionServer:
             )
         content: bytes = reply.content
         return content
+
+    def _where(self) -> str:
+        return "the server" if self._socket else f"the server at {self._settings.base_url}"
 
     def _running_loop(self) -> EventLoopThread:
         if self._loop is None:

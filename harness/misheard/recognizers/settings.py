@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from misheard.language_models.settings import ServerSettings
+from misheard.language_models.settings import ServerSettings, VllmServerSettings
 from misheard.processes.variables import check_variables
 from misheard.recognizers.command_template import check_template
 
@@ -50,6 +50,34 @@ class CTranslate2Settings(BaseModel):
                 f"not {self.beam_size}"
             )
         return self
+
+
+class TransformersSettings(BaseModel):
+    """Whisper in torch, by transformers: batches across files, greedy.
+
+    Attributes:
+        model: a folder with `model.safetensors`, the name of a folder in the model cache, or a hub id.
+        revision: 40-digit commit of a hub id; required for hub ids.
+        device: `auto` takes a CUDA device where there is one.
+        dtype: number format of weights and inference on a GPU.
+        cpu_dtype: number format on a CPU.
+        threads: CPU threads of torch in this process; 0 leaves them as they are.
+        batch_size: windows per batch.
+        compile: decode in static shapes, as one CUDA graph per step; on a CPU without a graph, to no use but
+            tests.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    kind: Literal["transformers"] = "transformers"
+    model: str
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    device: Device = "auto"
+    dtype: Literal["float16", "bfloat16", "float32"] = "float16"
+    cpu_dtype: Literal["float32", "bfloat16"] = "float32"
+    threads: Annotated[int, Field(ge=0, le=1024)] = 0
+    batch_size: Annotated[int, Field(ge=1, le=4096)] = 16
+    compile: bool = False
 
 
 class FakeRecognizerSettings(BaseModel):
@@ -178,6 +206,37 @@ class TranscriptionServerSettings(ServerSettings):
     batch_size: int = Field(default=32, ge=1, le=4096)
 
 
+class VllmRecognizerSettings(VllmServerSettings):
+    """A vLLM server with a speech model, such as Whisper, that the run starts, owns and takes down.
+
+    Attributes:
+        model: a folder with config, tokenizer and safetensors weights, or an id of the model hub.
+        revision: the commit of the hub; required for a hub id, useless for a folder.
+        served_name: id under which the server serves the model.
+        python: interpreter of the environment that has vLLM with its audio packages (`vllm[audio]`); None is
+            the one of this run.
+        max_model_len: most tokens of a window's prompt and transcript; None takes the model's own limit.
+        dtype: of weights and arithmetic, as vLLM names it.
+        seed: of the engine; decoding is greedy.
+        startup_seconds: longest wait for the server to be ready.
+        concurrency: most requests in flight.
+        timeout_seconds: longest time for one attempt of one window.
+        max_attempts: tries per window; only 408, 429, 5xx and connection errors are tried again.
+        retries_per_run: most such further tries of the whole run; after them every failure is final.
+        stop_seconds: time for the server to end by itself before it is killed.
+        cpu_kv_cache_gib: memory for the key-value cache on a CPU, in GiB.
+        extra_args: further options of the server, e.g. `("--tensor-parallel-size", "2")`.
+        env: further environment variables of the server.
+        max_words: longest transcript of a window.
+        batch_size: windows per batch, which is journaled as a whole.
+    """
+
+    kind: Literal["vllm"] = "vllm"
+    retries_per_run: int = Field(default=100, ge=0, le=1_000_000)
+    max_words: int = Field(default=2_000, ge=1, le=1_000_000)
+    batch_size: int = Field(default=64, ge=1, le=4096)
+
+
 class ImportedRecognizerSettings(BaseModel):
     """Outputs that were made elsewhere (`misheard import`); nothing that could be run again.
 
@@ -196,14 +255,21 @@ class ImportedRecognizerSettings(BaseModel):
 
 
 LocalRecognizerSettings = (
-    CTranslate2Settings | CommandSettings | TranscriptionServerSettings | FakeRecognizerSettings
+    CTranslate2Settings
+    | TransformersSettings
+    | CommandSettings
+    | TranscriptionServerSettings
+    | VllmRecognizerSettings
+    | FakeRecognizerSettings
 )
 """Recognizers that can be run."""
 
 RecognizerSettings = Annotated[
     CTranslate2Settings
+    | TransformersSettings
     | CommandSettings
     | TranscriptionServerSettings
+    | VllmRecognizerSettings
     | FakeRecognizerSettings
     | ImportedRecognizerSettings,
     Field(discriminator="kind"),

@@ -19,12 +19,20 @@ from misheard.recognizers.settings import (
     ImportedRecognizerSettings,
     LocalRecognizerSettings,
     RecognizerSettings,
+    TransformersSettings,
+    VllmRecognizerSettings,
 )
 from misheard.renderers.settings import BoardRendererSettings, RendererSettings
 
 Section = TypeVar("Section", bound=BaseModel | None)
 
-_WHISPER_FILES = ["config.json", "model.bin", "preprocessor_config.json", "tokenizer.json", "vocabulary.*"]
+_WHISPER_FILES = {
+    "ctranslate2": ["config.json", "model.bin", "preprocessor_config.json", "tokenizer.json", "vocabulary.*"],
+    "transformers": [
+        "config.json", "generation_config.json", "preprocessor_config.json", "tokenizer.json",
+        "model.safetensors", "model.safetensors.index.json", "model-*.safetensors",
+    ],
+}  # fmt: skip
 
 
 def resolve_config(config: RunConfig, base: Path) -> RunConfig:
@@ -33,7 +41,7 @@ def resolve_config(config: RunConfig, base: Path) -> RunConfig:
     Nothing is downloaded. Raises InputError for a model that is not there or not pinned.
     """
     recognizer = config.recognizer
-    if isinstance(recognizer, CTranslate2Settings):
+    if isinstance(recognizer, CTranslate2Settings | TransformersSettings | VllmRecognizerSettings):
         path = resolve_model("recognizer.model", recognizer.model, recognizer.revision, base)
         recognizer = recognizer.model_copy(update={"model": path})
     if isinstance(recognizer, CommandSettings):
@@ -104,8 +112,8 @@ def local_recognizer(settings: RecognizerSettings) -> LocalRecognizerSettings:
         raise InputError(
             "recognizer.kind: imported outputs cannot be run again; see misheard import and misheard score"
         )
-    if not isinstance(settings, CTranslate2Settings) or Path(settings.model).is_dir():
+    if not isinstance(settings, CTranslate2Settings | TransformersSettings) or Path(settings.model).is_dir():
         return settings
-    revision = settings.revision or ""
-    folder = download_snapshot("recognizer.model", settings.model, revision, _WHISPER_FILES)
+    files = _WHISPER_FILES[settings.kind]
+    folder = download_snapshot("recognizer.model", settings.model, settings.revision or "", files)
     return settings.model_copy(update={"model": folder})
