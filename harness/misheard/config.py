@@ -25,7 +25,7 @@ _MAX_BYTES = 1024 * 1024
 _KINDS = frozenset(
     {
         "command", "ctranslate2", "fake", "embedded", "openai_api", "vllm", "imported",
-        "language_model", "python", "http", "board",
+        "language_model", "python", "http", "board", "transformers",
     }
 )  # fmt: skip
 """The tags that pydantic puts between a section and its option."""
