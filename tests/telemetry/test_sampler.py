@@ -142,5 +142,6 @@ def test_sensor_that_hangs_does_not_hold_the_run_up(monkeypatch: pytest.MonkeyPa
     sampler.stop()
     assert sampler.is_stuck
     assert sampler.ended == "TimeoutError"
-    assert len(sampler.columns) == 1
     release.set()
+    wait_until(lambda: not sampler.is_stuck)
+    assert len(sampler.columns) == 1

@@ -279,7 +279,7 @@ def test_run_on_the_cpu_asks_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not fake.calls
     assert document["devices"]["reason"] == "not_used"
     assert document["total"]["devices"]["gross_joules"] == {"value": None, "reason": "not_used"}
-    assert document["price"]["run"] == {"value": None, "reason": "no_device"}
+    assert document["price"]["run"] == {"value": None, "reason": "not_used"}
 
 
 def test_driver_that_breaks_does_not_break_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,6 +289,7 @@ def test_driver_that_breaks_does_not_break_the_run(monkeypatch: pytest.MonkeyPat
         raise RuntimeError
 
     monkeypatch.setattr(fake, "nvmlDeviceGetCount", broken)
+    assert describe_devices({})["reason"] == "read_error"
     document = measured().document()
     assert document["devices"]["reason"] == "read_error"
     assert document["sampler"]["ended"] is None

@@ -64,6 +64,15 @@ def test_ended_process_takes_its_memory_along_and_leaves_its_time() -> None:
     assert later >= cpu
 
 
+def test_process_that_was_never_seen_counts_when_it_was_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "SEARCH_SECONDS", 3600.0)
+    found = ProcessTree(lambda: [os.getpid()])
+    read(found)
+    with child(cpu=0.2):
+        before = read(found)[1]
+    assert read(found)[1] - before >= 0.15
+
+
 def test_time_before_the_first_sample_does_not_count() -> None:
     with child(cpu=0.3) as process:
         time.sleep(0.05)

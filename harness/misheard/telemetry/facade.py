@@ -196,19 +196,23 @@ def describe_devices(environ: Mapping[str, str] | None = None) -> dict[str, Any]
         "order_is_certain": True,
         "devices": [],
     }
+    try:
+        return facts | _ask_for_devices(environ)
+    except Exception as error:  # noqa: BLE001 - whatever a driver does, the run goes on
+        return facts | why(Reason.READ_ERROR, type(error).__name__)
+
+
+def _ask_for_devices(environ: Mapping[str, str]) -> dict[str, Any]:
     with nvml_session() as session:
         if isinstance(session, Reading):
-            return facts | why(session.reason, session.detail)
+            return dict(why(session.reason, session.detail))
         selection = _selected(session, environ)
-        return (
-            facts
-            | session.versions()
-            | {
-                "order_is_certain": selection.is_certain,
-                "devices": [session.describe(visible) for visible in selection.devices],
-            }
-            | ({} if selection.devices else why(Reason.NO_DEVICE))
-        )
+        return {
+            **session.versions(),
+            "order_is_certain": selection.is_certain,
+            "devices": [session.describe(visible) for visible in selection.devices],
+            **({} if selection.devices else why(Reason.NO_DEVICE)),
+        }
 
 
 def _selected(session: Nvml, environ: Mapping[str, str]) -> Selection:

@@ -243,10 +243,10 @@ class TelemetryResult:
 
     def _price_document(self, devices: int) -> dict[str, Any]:
         hours = self.work.audio_seconds / 3600
-        recognize = device_money(self.price, devices, self._seconds(RECOGNIZE))
+        recognize = self._device_money(devices, self._seconds(RECOGNIZE))
         if recognize.value is not None and (self.is_overlap or RECOGNIZE in overlapping(self.stages)):
             recognize = none_for(Reason.SCHEDULE_OVERLAP)
-        run = device_money(self.price, devices, self.span.seconds)
+        run = self._device_money(devices, self.span.seconds)
         tokens = token_money(self.price, self.work.prompt_tokens, self.work.completion_tokens)
         return {
             "currency": self.price.currency,
@@ -257,6 +257,11 @@ class TelemetryResult:
             "run": run.document(),
             "tokens": tokens.document(),
         }
+
+    def _device_money(self, devices: int, seconds: float) -> Reading:
+        money = device_money(self.price, devices, seconds)
+        missing = self.devices.missing
+        return missing if money.reason is Reason.NO_DEVICE and missing is not None else money
 
     def _seconds(self, name: str) -> float:
         return sum(interval.seconds for interval in self.stages.get(name, ()))

@@ -66,13 +66,15 @@ class Sampler:
 
     def sample(self) -> None:
         """Take one sample; the thread does this by itself."""
-        if self.ended is not None:
+        if self._has_ended():
             return
         started = time.thread_time()
         try:
             # the time lies in the middle of the sample, which on many devices is not instant
             before = time.monotonic()
             readings = self._read()
+            if self._has_ended():
+                return  # the run has ended while a sensor did not answer
             self.columns.add((before + time.monotonic()) / 2, readings)
             if self.columns.thin_out():
                 self.thinned += 1
@@ -80,6 +82,9 @@ class Sampler:
         except Exception as error:  # noqa: BLE001 - whatever a driver does, the run goes on
             self.ended = type(error).__name__
         self.overhead_seconds += time.thread_time() - started
+
+    def _has_ended(self) -> bool:
+        return self.ended is not None
 
     def _run(self) -> None:
         began = time.thread_time()

@@ -24,8 +24,8 @@ BOOT_SECONDS = 2.0
 class ProcessTree:
     """Resident memory, and processor seconds since the first sample, of processes and all below them.
 
-    Processes that end take the processor time since their last sample with them. Raises nothing: what cannot
-    be read is a reading with its reason.
+    A process that has ended counts in the process that waited for it, also where it was never seen. Raises
+    nothing: what cannot be read is a reading with its reason.
 
     Attributes:
         pids: the ids of the processes found last.
@@ -34,7 +34,7 @@ class ProcessTree:
     def __init__(self, roots: Callable[[], Iterable[int]]) -> None:
         self._roots = roots
         self._known: dict[int, Any] = {}
-        self._cpu_before: dict[int, float] = {}
+        self._cpu_offset: dict[int, float] = {}
         self._cpu_seconds = 0.0
         self._began = time.time()
         self._next_search = 0.0
@@ -50,7 +50,8 @@ class ProcessTree:
             return missing, missing
         if time.monotonic() >= self._next_search:
             self._search(psutil)
-        resident, errors = 0, 0
+        resident, cpu_seconds, errors = 0, 0.0, 0
+        # parents come first: a child that ends meanwhile is then missing once, and never counts twice
         for pid, process in list(self._known.items()):
             try:
                 # two files of /proc; psutil's oneshot costs more than it saves here
@@ -62,16 +63,13 @@ class ProcessTree:
             except psutil.Error:
                 errors += 1
                 continue
-            self._count(pid, times.user + times.system)
+            cpu_seconds += _all_seconds(times) - self._cpu_offset.get(pid, 0.0)
         if errors or not self._known:
             # a sum without some of its parts would be too small
             failed = none_for(Reason.NO_PERMISSION if errors else Reason.READ_ERROR)
             return failed, failed
+        self._cpu_seconds = max(self._cpu_seconds, cpu_seconds)
         return Reading(float(resident)), Reading(self._cpu_seconds)
-
-    def _count(self, pid: int, cpu_seconds: float) -> None:
-        self._cpu_seconds += max(0.0, cpu_seconds - self._cpu_before.get(pid, cpu_seconds))
-        self._cpu_before[pid] = cpu_seconds
 
     def _search(self, psutil: Any) -> None:
         """Find the processes anew; those that are known keep what is known of them."""
@@ -83,10 +81,10 @@ class ProcessTree:
                 found |= {process.pid: process for process in (top, *top.children(recursive=True))}
         for pid in [pid for pid, process in self._known.items() if found.get(pid) != process]:
             self._forget(pid)
-        for pid in found.keys() - self._known.keys():
+        for pid in [pid for pid in found if pid not in self._known]:
             with contextlib.suppress(psutil.Error):
-                if self._has_searched and found[pid].create_time() > self._began - BOOT_SECONDS:
-                    self._cpu_before[pid] = 0.0
+                is_new = self._has_searched and found[pid].create_time() > self._began - BOOT_SECONDS
+                self._cpu_offset[pid] = 0.0 if is_new else _all_seconds(found[pid].cpu_times())
                 self._known[pid] = found[pid]
         self._has_searched = True
         self.pids = frozenset(found)
@@ -95,4 +93,9 @@ class ProcessTree:
 
     def _forget(self, pid: int) -> None:
         self._known.pop(pid, None)
-        self._cpu_before.pop(pid, None)
+        self._cpu_offset.pop(pid, None)
+
+
+def _all_seconds(times: Any) -> float:
+    """Return a process's processor seconds with those of the children that it has waited for."""
+    return float(times.user + times.system + times.children_user + times.children_system)
