@@ -254,5 +254,8 @@ def test_a_real_server_answers_and_does_not_outlive_a_killed_run(
     assert [completions[key]["failure"] for key in ("8", "9")] == ["prompt_too_long"] * 2
     assert fingerprint["engine_version"] and fingerprint["max_context"] == 512
     assert len(fingerprint["content_sha256"]) == len(fingerprint["chat_template_sha256"]) == 64
+    assert fingerprint["audit"]["prefix_caching"] is False
+    assert fingerprint["audit"]["batch_invariance_reason"] == "CPU build"
     log = (tmp_path / "vllm.log").read_text()
+    assert "enable_prefix_caching=False" in log
     assert "POST /v1/chat/completions" in log and "CANARY" not in log and "word word" not in log

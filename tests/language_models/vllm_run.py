@@ -1,4 +1,4 @@
-"""A run in a process of its own, to be killed: starts vLLM, asks it, reports in JSON lines, and waits.
+"""A run in a process of its own, to be killed: starts vLLM as an audit does, asks it, reports in JSON lines, and waits.
 
 python vllm_run.py VLLM_PYTHON MODEL LOGS -- QUESTION ...
 """
@@ -17,7 +17,7 @@ from misheard.processes.tree import descendants
 
 python, folder, logs, questions = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[5:]
 settings = VllmSettings(model=folder, python=Path(python), max_model_len=512, dtype="float32")
-model = VllmModel(settings, logs=Path(logs), cpu=True)
+model = VllmModel(settings, logs=Path(logs), cpu=True, audit=True)
 model.start()
 requests = [ChatRequest(str(n), (Message("user", text),)) for n, text in enumerate(questions)]
 completions = [asdict(completion) for completion in model.complete(requests, Sampling(max_tokens=24))]

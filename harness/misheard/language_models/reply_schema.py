@@ -22,6 +22,6 @@ def _ordered(value: Any) -> Any:
     result = {name: _ordered(entry) for name, entry in value.items()}
     properties, required = result.get("properties"), result.get("required")
     if isinstance(properties, dict) and isinstance(required, list):
-        first = {name: properties[name] for name in required if name in properties}
+        first = {name: properties[name] for name in required if isinstance(name, str) and name in properties}
         result["properties"] = {**first, **properties}
     return result
