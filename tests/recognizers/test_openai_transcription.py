@@ -4,6 +4,7 @@ import json
 import logging
 import ssl
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -182,6 +183,16 @@ def test_one_failed_window_leaves_the_others_alone() -> None:
         found = made.recognize([window()] * 3).windows
     assert [isinstance(one, WindowTranscript) for one in found] == [True, False, True]
     assert len(server.fields) == 3
+
+
+def test_closing_from_another_thread_fails_no_window() -> None:
+    with serving(default=hangs) as server, recognizer(server, max_attempts=1) as made:
+        closer = threading.Timer(0.3, made.close)
+        closer.start()
+        with pytest.raises(BackendError, match="closed while requests were running"):
+            made.recognize([window()] * 2)
+        closer.join()
+        server.release.set()
 
 
 def test_a_server_that_is_gone_ends_the_run() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,10 @@ class TranscriptionServer:
         """Recognize windows concurrently. Raises BackendError where nobody listens any more."""
         loop = self._running_loop()
         started = time.perf_counter()
-        windows = loop.run(self._all(batch))
+        try:
+            windows = loop.run(self._all(batch))
+        except CancelledError:
+            raise BackendError("recognizer: closed while requests were running") from None
         seconds = time.perf_counter() - started
         lost = {FailureKind.ASR_ERROR, FailureKind.TIMEOUT}
         failed = any(isinstance(window, WindowFailed) and window.kind in lost for window in windows)
