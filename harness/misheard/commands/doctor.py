@@ -11,7 +11,7 @@ import typer
 def doctor(
     config: Annotated[
         Path | None,
-        typer.Argument(metavar="[CONFIG]", help="Run config: check what it needs, and nothing else."),
+        typer.Argument(metavar="CONFIG", help="Run config: check what it needs, and nothing else."),
     ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="As misheard run --cpu would run it.")] = False,
     settings: Annotated[

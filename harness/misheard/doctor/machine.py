@@ -42,7 +42,7 @@ def check_folders(runs: Path, uses_hub: bool) -> Iterator[Check]:
     yield _folder("cache", cache_dir(), "set MISHEARD_CACHE to another folder", State.BROKEN)
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
-        advice = "set NUMBA_CACHE_DIR to a folder that can be written; until then runs warn and compile again"
+        advice = "set NUMBA_CACHE_DIR to a folder that can be written; numba looks for another until then"
         yield _folder("numba cache", Path(chosen), advice, State.WARNING)
     if uses_hub:
         advice = "set HF_HOME to a folder that can be written; models of the hub cannot be kept until then"
