@@ -135,6 +135,8 @@ def timed(name: str, seconds: float, **run: Any) -> Side:
          (None, None, None, "imported", "not_measured")),
         ("llm_seconds", side(config={"language_model": None}), timed("llm_seconds", 3),
          (None, 3.0, None, "no_language_model", None)),
+        ("llm_seconds", side(config={}), side(system={}, config={}),
+         (None, None, None, "not_measured", "not_measured")),
     ],
 )  # fmt: skip
 def test_a_time_that_is_not_known_has_a_reason(

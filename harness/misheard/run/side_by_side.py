@@ -57,11 +57,12 @@ class Side:
 def read_side(finished: FinishedRun) -> Side:
     """Return what a finished run's directory says. Raises IncompleteRunError without a `run.json`."""
     run = RunDirectory.open(finished.path).read_run()
+    timings = finished.report["timings"] or {}
     try:
         suite, heard = _transcripts(finished.path)
     except IncompleteRunError:  # a run may be passed on without its journal
-        return Side(run, finished.report["timings"], None, None)
-    return Side(run, finished.report["timings"], suite, heard)
+        return Side(run, timings, None, None)
+    return Side(run, timings, suite, heard)
 
 
 def compare_machines(a: Side, b: Side) -> Document:
@@ -202,7 +203,7 @@ def _reason(name: str, side: Side, value: float | None) -> str | None:
         return None
     if _backend(side.run) == "imported":
         return "imported"
-    if name in _OF_LANGUAGE_MODEL and side.run["config"].get("language_model") is None:
+    if name in _OF_LANGUAGE_MODEL and side.run["config"].get("language_model", "not told") is None:
         return "no_language_model"
     if name in _FROM_SERIAL_ALONE and _execution(side.run, "schedule", "serial") == "overlap":
         return "overlap"
