@@ -13,6 +13,7 @@ from misheard.telemetry.energy import (
     Series,
     choose_method,
     counted_joules,
+    inside,
     integrated_joules,
     mean_watts,
     no_energy,
@@ -205,6 +206,15 @@ def test_mean_over_a_part_of_the_samples_says_why() -> None:
 )
 def test_figure_without_samples_has_a_reason(values: Series, stage: Interval, reason: str) -> None:
     assert statistic(values, [stage]).document() == {"mean": None, "peak": None, "reason": reason}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.integers(0, 20)), max_size=6),
+)
+def test_samples_inside_are_those_of_each_interval(spans: list[tuple[int, int]]) -> None:
+    stages = [Interval(float(start), float(start + length)) for start, length in spans]
+    expected = [any(stage.start <= time < stage.end for stage in stages) for time in TIMES]
+    assert inside(TIMES, stages).tolist() == expected
 
 
 def test_processor_seconds_become_cores() -> None:

@@ -1,5 +1,6 @@
 import inspect
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,6 +207,8 @@ def test_names_of_throttling_are_the_library_s() -> None:
 
 def test_every_reason_has_a_sentence_and_no_reading_lacks_one() -> None:
     assert set(SENTENCES) == set(Reason)
+    page = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text()
+    assert not [reason for reason in Reason if f"`{reason}`" not in page]
     with pytest.raises(ValueError, match="needs a reason"):
         Reading(None)
 

@@ -6,6 +6,7 @@ ends, which are interpolated in the same way. The idle baseline, in watts, times
 is taken off.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,7 +26,7 @@ STUCK_JOULES = 10.0
 """A counter that stands still while power says that at least this was used is no counter."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """A figure over time: `times` in seconds, ascending, and `values`, NaN where `missing` says why."""
 
@@ -33,6 +34,7 @@ class Series:
     values: FloatArray
     missing: Reading
 
+    @functools.cached_property
     def known(self) -> tuple[FloatArray, FloatArray]:
         """Return times and values of the samples that have one."""
         there = np.isfinite(self.values)
@@ -40,7 +42,7 @@ class Series:
 
     def encloses(self, intervals: Sequence[Interval]) -> bool:
         """Whether there is a value before and after each interval."""
-        times, _ = self.known()
+        times, _ = self.known
         return bool(len(times)) and all(
             times[0] <= interval.start and interval.end <= times[-1] for interval in intervals
         )
@@ -67,6 +69,13 @@ class Energy:
         }
 
 
+def inside(times: FloatArray, intervals: Sequence[Interval]) -> "np.typing.NDArray[np.bool_]":
+    """Return which of some times lie in one of the intervals, which may overlap."""
+    begun = np.searchsorted(np.sort([interval.start for interval in intervals]), times, "right")
+    ended = np.searchsorted(np.sort([interval.end for interval in intervals]), times, "right")
+    return np.asarray(begun > ended, dtype=np.bool_)
+
+
 def no_energy(reading: Reading) -> Energy:
     """Return an energy that is missing for a reason."""
     missing = Reading(None, reading.reason, reading.detail)
@@ -75,22 +84,22 @@ def no_energy(reading: Reading) -> Energy:
 
 def counted_joules(counter: Series, interval: Interval) -> float:
     """Return how far a counter of joules went; it must enclose the interval."""
-    times, values = counter.known()
+    times, values = counter.known
     start, end = np.interp([interval.start, interval.end], times, values)
     return float(end - start)
 
 
 def integrated_joules(power: Series, interval: Interval) -> float:
     """Return the integral of power in watts; it must enclose the interval."""
-    times, values = power.known()
-    inside = (times > interval.start) & (times < interval.end)
-    at = np.concatenate([[interval.start], times[inside], [interval.end]])
+    times, values = power.known
+    first, after = np.searchsorted(times, interval.start, "right"), np.searchsorted(times, interval.end)
+    at = np.concatenate([[interval.start], times[first:after], [interval.end]])
     return float(np.trapezoid(np.interp(at, times, values), at))
 
 
 def choose_method(counter: Series, power: Series | None) -> Method:
     """Return where energy is taken from: the counter, unless that is missing, falls or stands still."""
-    times, joules = counter.known()
+    times, joules = counter.known
     if len(times) < MIN_SAMPLES or np.any(np.diff(joules) < 0):
         return "power" if power is not None else "counter"
     if power is not None and joules[0] == joules[-1]:
@@ -115,11 +124,7 @@ def stage_energy(
     series = counter if method == "counter" or power is None else power
     if not series.encloses(intervals):
         return no_energy(series.why_not())
-    times, _ = series.known()
-    inside = sum(
-        int(np.count_nonzero((times >= interval.start) & (times < interval.end))) for interval in intervals
-    )
-    if inside < MIN_SAMPLES:
+    if np.count_nonzero(inside(series.known[0], intervals)) < MIN_SAMPLES:
         return no_energy(none_for(Reason.TOO_SHORT))
     joules_of = counted_joules if series is counter else integrated_joules
     joules = sum(joules_of(series, interval) for interval in intervals)

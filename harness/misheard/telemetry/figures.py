@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from misheard.telemetry.columns import FloatArray
-from misheard.telemetry.energy import Series, counted_joules
+from misheard.telemetry.energy import Series, counted_joules, inside
 from misheard.telemetry.readings import Reading, Reason, none_for, why
 from misheard.telemetry.stages import Interval
 
@@ -26,14 +26,6 @@ class Statistic:
             "peak": self.peak.value,
             **why(self.mean.reason, self.mean.detail),
         }
-
-
-def inside(times: FloatArray, intervals: Sequence[Interval]) -> "np.typing.NDArray[np.bool_]":
-    """Return which samples were taken in one of the intervals."""
-    mask = np.zeros(len(times), dtype=np.bool_)
-    for interval in intervals:
-        mask |= (times >= interval.start) & (times < interval.end)
-    return mask
 
 
 def statistic(series: Series, intervals: Sequence[Interval]) -> Statistic:
@@ -60,17 +52,21 @@ def rate_statistic(counter: Series, intervals: Sequence[Interval]) -> Statistic:
         missing = counter.why_not()
         return Statistic(missing, missing)
     seconds = sum(interval.seconds for interval in intervals)
-    times, values = counter.known()
-    rates = [
-        np.diff(values[mask]) / np.diff(times[mask])
-        for mask in (inside(times, [interval]) for interval in intervals)
-    ]
-    peaks = np.concatenate([rate[np.isfinite(rate)] for rate in rates]) if rates else np.empty(0)
+    times, values = counter.known
+    rates = np.diff(values) / np.diff(times)
+    peaks = rates[_adjoining(times, intervals) & np.isfinite(rates)]
     if seconds <= 0 or not len(peaks):
         missing = none_for(Reason.TOO_SHORT)
         return Statistic(missing, missing)
     mean = sum(counted_joules(counter, interval) for interval in intervals) / seconds
     return Statistic(Reading(mean), Reading(float(peaks.max())))
+
+
+def _adjoining(times: FloatArray, intervals: Sequence[Interval]) -> "np.typing.NDArray[np.bool_]":
+    """Return which samples are inside together with the next, with no beginning or end between them."""
+    edges = np.sort([edge for interval in intervals for edge in (interval.start, interval.end)])
+    passed = np.searchsorted(edges, times, "right")
+    return np.asarray(inside(times, intervals)[:-1] & (passed[1:] == passed[:-1]), dtype=np.bool_)
 
 
 def shares_of_bits(series: Series, intervals: Sequence[Interval]) -> dict[int, float] | Reading:

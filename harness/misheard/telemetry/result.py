@@ -132,11 +132,11 @@ class TelemetryResult:
     def _counted(self) -> list[int]:
         """Return the places of the devices that the run used: those with its processes on them, or all."""
         places = range(len(self.devices.visible))
-        used = [place for place in places if len(self._of_device(place, "memory_own_bytes").known()[0])]
+        used = [place for place in places if len(self._of_device(place, "memory_own_bytes").known[0])]
         return used or list(places)
 
     def _devices_document(self, counted: Sequence[int]) -> dict[str, Any]:
-        own = any(len(self._of_device(place, "memory_own_bytes").known()[0]) for place in counted)
+        own = any(len(self._of_device(place, "memory_own_bytes").known[0]) for place in counted)
         missing = self.devices.missing
         return {
             "listed": [
