@@ -38,7 +38,7 @@ def _cells(rate: Mapping[str, Any], of: int, marks: Marks) -> tuple[str, str, st
 
 def _notes(found: Mapping[str, Any]) -> Iterator[str]:
     if (cap := found.get("memory_cap")) is not None:
-        yield f"out of memory: batches were recognized {cap} windows at a time"
+        yield f"out of memory: batches were recognized {count_of(cap, 'window')} at a time"
     for part, told in found.get("engines", {}).items():
         for name, value in told.items():
             if value is None and name not in _NOT_TOLD:

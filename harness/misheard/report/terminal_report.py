@@ -26,6 +26,7 @@ from misheard.report.terminal_judge import judge_block
 from misheard.report.terminal_latencies import latencies_block
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
+from misheard.report.terminal_telemetry import telemetry_block
 from misheard.report.terminal_timings import timings_block
 from misheard.report.values import Document
 
@@ -50,6 +51,9 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     if times := timings_block(report["timings"] or {}, width, marks):
         yield times
     yield from latencies_block(report["timings"] or {}, width, marks)
+    measured = (report["timings"] or {}).get("telemetry") or [None]
+    if machine := telemetry_block(measured[-1], width, marks):
+        yield machine
     yield _legend(report, width, marks)
 
 

@@ -10,8 +10,8 @@ from misheard.metrics.base import Arm
 from misheard.run.arms import Pass
 from misheard.run.asking import Asker, Executor, Phase, R
 from misheard.run.context import RunContext
-from misheard.run.journal import Journal
-from misheard.run.replies import read_replies
+from misheard.run.journal import Journal, read_batches
+from misheard.run.replies import OF_ARM
 
 ALONE = "alone"
 """The part of a recognizer's audit in which every window is a batch of its own."""
@@ -34,8 +34,9 @@ def audited_arm(arms: tuple[Arm, ...]) -> Arm:
 
 def is_audited(path: Path, execution: ExecutionConfig) -> bool:
     """Whether a stage's audit journal has every repetition that the config asks for."""
-    wanted = {repetition(number) for number in repeats(execution)}
-    return not wanted or read_replies(path).finished >= wanted
+    wanted = {OF_ARM + repetition(number) for number in repeats(execution)}
+    done = {batch.name for batch in read_batches(path)} if wanted and path.is_file() else set()
+    return done >= wanted
 
 
 def ask_again(

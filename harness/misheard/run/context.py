@@ -117,6 +117,21 @@ class RunContext:
         with self.beside.lock:
             self.directory.write_run(self.state)
 
+    def executed(self, part: str, facts: Any) -> None:
+        """Record how a part of the run was carried out, where there is something to say."""
+        if facts is not None:
+            with self.beside.lock:
+                self.state.setdefault("execution", {})[part] = facts
+                self.save()
+
+    def tell_memory(self, part: str, backend: object) -> None:
+        """Tell and record how much of a GPU a server of the run's own takes, and why."""
+        # only backends that start a server have such a note
+        note: str | None = getattr(backend, "memory_note", None)
+        if note is not None:
+            self.progress.note(note)
+            self.executed(f"{part}_memory", note)
+
     def pin(self, part: str, fingerprint: dict[str, Any]) -> None:
         """Record what a part of the system is; a resumed run must still be made of the same.
 

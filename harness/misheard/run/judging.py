@@ -96,6 +96,7 @@ def judge_suite(
         with context.clock.measure("judge_load"):
             context.progress.begin("starting the judge", None)
             model.start()
+            context.tell_memory("judge", model)
         with context.clock.measure("judge_warm_up"):
             model.warm_up(sampling)
         judges = _judges(context, settings, questions, model)

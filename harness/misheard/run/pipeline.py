@@ -171,6 +171,7 @@ def _started_model(context: RunContext, model: LanguageModel | None) -> Iterator
         context.progress.begin("starting the language model", None)
         with clock.measure("language_model_load"):
             model.start()
+        context.tell_memory("language_model", model)
         with clock.measure("language_model_warm_up"):
             model.warm_up(Sampling(max_tokens=_WARM_UP_TOKENS))
         note = {

@@ -76,6 +76,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         progress.begin("loading the recognizer", None)
         with clock.measure("recognizer_load"):
             executor.load()
+        context.tell_memory("recognizer", executor)
         with clock.measure("recognizer_warm_up"):
             executor.warm_up()
         stage = {"decoding": decoder_fingerprint(), **executor.fingerprint()}
@@ -100,9 +101,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
             _run_batches(context, plan, items, read, executor, journal, sha256_json(stage))
         with clock.measure("audit"), context.measured.stage("audit"):
             audit_recognition(context, plan, read, executor)
-        with context.beside.lock:
-            context.state["execution"] = {"recognition": executor.facts()}
-            context.save()
+        context.executed("recognition", executor.facts())
         return plan
 
 
@@ -173,8 +172,9 @@ def _run_batches(
             context.measured.heard(sum(window.end - window.start for window in batch) / SAMPLE_RATE)
             if one.note.get("memory_cap") != cap:
                 cap = one.note["memory_cap"]
+                windows = f"{cap} window{'' if cap == 1 else 's'}"
                 context.progress.note(
-                    f"out of memory: batches are recognized {cap} windows at a time from here on"
+                    f"out of memory: batches are recognized {windows} at a time from here on"
                 )
             context.failed_now(_failed(batch, outcomes))
             # The plan begins with the longest windows: from here on no batch needs more memory.

@@ -44,6 +44,12 @@ class LocalExecutor:
     def supports(self, language: str | None) -> bool:
         return self._recognizer.supports(language)
 
+    @property
+    def memory_note(self) -> str | None:
+        """How much of a GPU the recognizer's own server takes, where it has one."""
+        note: str | None = getattr(self._recognizer, "memory_note", None)
+        return note
+
     def facts(self) -> dict[str, Any]:
         return {"executor": "local", "memory_cap": self._cap}
 
