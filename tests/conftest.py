@@ -17,6 +17,15 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files with slow tests first: files are spread over processes, and none should end with one."""
+    weights: dict[Path, int] = {}
+    for item in items:
+        slow = any(item.get_closest_marker(name) for name in ("vllm", "slow"))
+        weights[item.path] = weights.get(item.path, 0) + slow
+    items.sort(key=lambda item: -weights[item.path])
+
+
 @pytest.fixture(scope="session")
 def models_dir() -> Path:
     """The folder of model weights that `scripts/fetch_models` fills."""
