@@ -248,7 +248,7 @@ class RayExecutor:
             address = self._local.wait()
         else:
             check_reachable(address)
-        self._ray = connect(address)
+        self._ray = connect(address, own=self._local is not None)
         self._version = str(self._ray.__version__)
         return self._ray
 

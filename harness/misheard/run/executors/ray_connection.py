@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from misheard.errors import BackendError
-from misheard.run.executors.ray_local import own_ray
+from misheard.run.executors.ray_local import ray_variables
 
 _CONNECT_SECONDS = 5.0
 
 
-def connect(address: str) -> Any:
-    """Connect this process to a Ray and return the library. Raises BackendError."""
-    with own_ray(address):
+def connect(address: str, *, own: bool) -> Any:
+    """Connect this process to a Ray, a `LocalRay` or another, and return the library. Raises BackendError."""
+    with ray_variables(own=own):
         try:
             import ray
             import ray._private.worker

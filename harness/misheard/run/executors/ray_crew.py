@@ -69,7 +69,8 @@ class Crew:
                 raise BackendError(
                     f"execution.ray.workers: {self._size} workers with {option} {each:g} need "
                     f"{each * self._size:g} {name}s and Ray has {there.get(name, 0.0):g}; "
-                    f"take fewer workers, set {option}, or add machines with `ray start`"
+                    f"take fewer workers, set {option}, add machines with `ray start`"
+                    f"{', or use --cpu' if name == 'GPU' else ''}"
                 )
 
     def begin(self) -> None:

@@ -48,7 +48,7 @@ class LocalRay:
             logs.mkdir(parents=True, exist_ok=True)
             self._server = SupervisedServer(
                 command,
-                env={**_inherited(os.environ), **_own_variables()},
+                env={**_inherited(os.environ), **own_variables()},
                 log=self._log,
                 grace_seconds=_GRACE_SECONDS,
                 remove=self._folder,
@@ -83,16 +83,9 @@ class LocalRay:
 
 
 @contextlib.contextmanager
-def own_ray(address: str) -> Iterator[None]:
-    """Let this process talk to the Ray at an address: to one on loopback as `LocalRay` sets it up.
-
-    Ray reads these variables when it is imported and when it connects.
-    """
-    host = address.rpartition(":")[0]
-    wanted = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if host == LOOPBACK else {}
-    if host == LOOPBACK and "RAY_AUTH_TOKEN" not in os.environ and "RAY_AUTH_TOKEN_PATH" not in os.environ:
-        wanted = _own_variables()
-    wanted["RAY_USAGE_STATS_ENABLED"] = "0"
+def ray_variables(*, own: bool) -> Iterator[None]:
+    """Set what Ray reads when it is imported and when it connects: to a `LocalRay`, or to another Ray."""
+    wanted = own_variables() if own else {"RAY_USAGE_STATS_ENABLED": "0"}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -105,13 +98,8 @@ def own_ray(address: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-@cache
-def _token() -> str:
-    """Return the token of all Rays of this process: Ray reads it once."""
-    return secrets.token_hex(32)
-
-
-def _own_variables() -> dict[str, str]:
+def own_variables() -> dict[str, str]:
+    """Return the environment in which a process can talk to a `LocalRay` of this one."""
     return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": _token(),
@@ -119,6 +107,12 @@ def _own_variables() -> dict[str, str]:
         # Else Ray replaces 127.0.0.1 by another address of this machine and listens on every interface.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
+
+
+@cache
+def _token() -> str:
+    """Return the token of all Rays of this process: Ray reads it once."""
+    return secrets.token_hex(32)
 
 
 def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
