@@ -1,6 +1,5 @@
 """Libraries, the vLLM server and folders that fail, each in a child of its own."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -190,12 +189,3 @@ def test_an_interpreter_that_runs_do_not_read_is_said(monkeypatch: pytest.Monkey
     (check,) = check_vllm(said, Path("/env/bin/python"), "judge.language_model", needed=True)
     assert check.state is State.BROKEN
     assert "judge.language_model.python" in check.advice and "/other/bin/python" in check.advice
-
-
-@pytest.mark.vllm
-@pytest.mark.slow
-def test_the_real_server_starts(vllm_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", os.defpath)
-    check = vllm(vllm_python, monkeypatch)
-    assert check.state is State.OK, check
-    assert "starts, on " in check.found
