@@ -133,8 +133,11 @@ def test_the_run_ends_when_no_server_is_left(servers: list[ChatServer]) -> None:
 
     for server in servers[:2]:
         server.default = kills(server)
-    with pytest.raises(BackendError, match=r"the last of 2 servers, .* is gone; start them again .*--resume"):
-        ask(model)
+    requests = [ChatRequest(text, (Message("user", text),)) for text in QUESTIONS]
+    for _ in range(2):
+        with pytest.raises(BackendError, match=r"the last of 2 servers, .* is gone; start them .*--resume"):
+            list(model.complete(requests, SAMPLING))
+    model.close()
 
 
 def test_a_failure_of_a_server_that_lives_is_not_passed_on(servers: list[ChatServer]) -> None:

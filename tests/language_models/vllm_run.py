@@ -1,4 +1,4 @@
-"""A run in a process of its own, to be killed: starts vLLM as an audit does, asks it, reports in JSON lines, and waits.
+"""A run in a process of its own, to be killed: starts vLLM as an audit does, asks it, reports, and waits.
 
 python vllm_run.py VLLM_PYTHON MODEL LOGS -- QUESTION ...
 """

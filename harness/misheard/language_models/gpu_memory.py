@@ -55,7 +55,7 @@ def memory_share(
 
     Raises BackendError where the weights and a working minimum do not fit.
     """
-    least = min(gpus, key=lambda gpu: gpu.free_bytes / gpu.total_bytes)
+    least = min(gpus, key=lambda gpu: (gpu.free_bytes - LEFT_ALONE_BYTES) / gpu.total_bytes)
     usable = max(least.free_bytes - LEFT_ALONE_BYTES, 0) * part
     fraction = math.floor(min(usable / least.total_bytes, LARGEST_FRACTION) * 1000) / 1000
     needed = None if weights_bytes is None else weights_bytes // split

@@ -64,6 +64,8 @@ class Servers:
 
         Raises ServersGoneError when no server is left.
         """
+        if not self._alive:
+            raise self._gone(self._clients[-1])
         waiting = _Waiting(requests)
         turns = min(len(requests), self._clients[0].concurrency)
         async with asyncio.TaskGroup() as group:
@@ -98,12 +100,15 @@ class Servers:
             self._alive.remove(client)
             logging.getLogger(__name__).warning("language_model: %s is gone", client.where)
         if not self._alive:
-            which, them = client.where, "it"
-            if len(self._clients) > 1:
-                which, them = f"the last of {len(self._clients)} servers, {client.where},", "them"
-            raise ServersGoneError(
-                f"language_model: {which} is gone; start {them} again and go on with --resume"
-            )
+            raise self._gone(client)
+
+    def _gone(self, last: ChatClient) -> ServersGoneError:
+        which, them = last.where, "it"
+        if len(self._clients) > 1:
+            which, them = f"the last of {len(self._clients)} servers, {last.where},", "them"
+        return ServersGoneError(
+            f"language_model: {which} is gone; start {them} again and go on with --resume"
+        )
 
 
 class _Waiting:
@@ -136,9 +141,7 @@ def _check_alike(first: ChatClient, other: ChatClient) -> None:
     if first.facts is None or other.facts is None:
         raise RuntimeError("the facts are read first")
     here, there = asdict(first.facts), asdict(other.facts)
-    differing = [
-        f"{name} ({here[name]!a} and {there[name]!a})" for name in here if here[name] != there[name]
-    ]
+    differing = [f"{name} ({here[name]!a} and {there[name]!a})" for name in here if here[name] != there[name]]
     if differing:
         raise BackendError(
             f"language_model.further_urls: {first.where} and {other.where} differ in {', '.join(differing)}; "
