@@ -227,6 +227,7 @@ def test_the_server_is_told_its_share_when_it_is_started(
     monkeypatch.setattr(f"{module}.read_gpus", read)
     monkeypatch.setattr(f"{module}.SupervisedServer", Server)
     monkeypatch.setattr(f"{module}._is_healthy", lambda _: True)
+    monkeypatch.setattr(f"{module}._socket_folder", lambda: tmp_path)
     (tmp_path / "config.json").write_text("{}")
     write_safetensors(tmp_path / "model.safetensors", a=("F16", 10))
     settings = VllmSettings(model=str(tmp_path), extra_args=extra_args)
