@@ -147,6 +147,15 @@ def test_parts_that_run_at_once_are_added(
     assert check.found.startswith(f"about {total} GiB of 1.0 GiB")
 
 
+def test_every_worker_loads_the_recognizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "available_memory", lambda: 100 * GIB)
+    monkeypatch.setattr(machine, "estimate", lambda part, cuda: Estimate(part.section, GIB, GIB))
+    spread = {"executor": "ray", "ray": {"workers": 4}}
+    (check,) = check_memory(need(tmp_path, **parts(tmp_path, **spread)), ())
+    assert check.found.startswith("about 11.0 GiB")
+    assert "libraries 3.0 GiB; recognizer 4.0 GiB of weights and 4.0 GiB to work in" in check.found
+
+
 def test_what_is_still_on_the_hub_is_said_not_to_be_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from misheard.doctor.checks import Check, Group, State
 from misheard.doctor.devices import Device
-from misheard.doctor.memory import CUDA_BYTES, GIB, LIBRARIES_BYTES, estimate, gib
+from misheard.doctor.memory import CUDA_BYTES, GIB, LIBRARIES_BYTES, Estimate, estimate, gib
 from misheard.doctor.models import hub_home
 from misheard.doctor.need import Need, Part
 from misheard.models import cache_dir
@@ -93,7 +93,8 @@ class _Place:
         where: whose memory it is.
         free: bytes.
         base: what the libraries take, whatever the model; the explanation calls it `base_name`.
-        parts: those that are loaded there.
+        parts: what each part takes there.
+        uncounted: sections of which nothing is known yet.
         advice: what to do where they do not fit.
     """
 
@@ -103,7 +104,8 @@ class _Place:
     free: int
     base: int
     base_name: str
-    parts: tuple[Part, ...]
+    parts: tuple[Estimate, ...]
+    uncounted: tuple[str, ...]
     advice: str
 
 
@@ -113,22 +115,41 @@ def check_memory(need: Need | None, devices: Sequence[Device]) -> list[Check]:
     if need is None:
         found = "the system does not tell how much is free" if free is None else f"{gib(free)} of RAM free"
         return [Check(Group.MACHINE, "memory", State.OK, found)]
-    on_cuda = tuple(part for part in need.parts if devices and need.may_use_cuda(part))
+    on_cuda = [part for part in need.parts if devices and need.may_use_cuda(part)]
     places = []
     if free is not None:
-        rest = tuple(part for part in need.parts if part not in on_cuda)
-        advice = "close other programs, or choose smaller models or a smaller batch_size"
-        ram = _Place(Group.MACHINE, "memory", "RAM", free, LIBRARIES_BYTES, "libraries", rest, advice)
-        places.append(ram)
+        places.append(_ram(need, [part for part in need.parts if part not in on_cuda], free))
     if on_cuda and devices[0].free is not None:
-        advice = (
-            "end other programs on the device, choose another with CUDA_VISIBLE_DEVICES, or choose smaller "
-            "models, a smaller batch_size or max_model_len"
-        )
-        where = f"device {devices[0].index}"
-        gpu = _Place(Group.GPU, "GPU memory", where, devices[0].free, CUDA_BYTES, "CUDA", on_cuda, advice)
-        places.append(gpu)
+        places.append(_first_device(on_cuda, devices[0].index, devices[0].free))
     return [_judge(place, need.config.execution.schedule == "serial") for place in places]
+
+
+def _ram(need: Need, parts: Sequence[Part], free: int) -> _Place:
+    """Return what the parts take of RAM; workers of the run load the recognizer and the libraries each."""
+    copies = need.copies(need.recognizer)
+    counted = [
+        one.times(need.copies(part)) for part in parts if (one := estimate(part, cuda=False)) is not None
+    ]
+    advice = "close other programs, or choose smaller models, a smaller batch_size or fewer workers"
+    base, name = LIBRARIES_BYTES * copies, "libraries"
+    uncounted = _uncounted(parts, counted)
+    return _Place(Group.MACHINE, "memory", "RAM", free, base, name, tuple(counted), uncounted, advice)
+
+
+def _first_device(parts: Sequence[Part], index: int, free: int) -> _Place:
+    """Return what the parts take of the device that they share: each takes the first that it sees."""
+    counted = [one for part in parts if (one := estimate(part, cuda=True)) is not None]
+    advice = (
+        "end other programs on the device, choose another with CUDA_VISIBLE_DEVICES, or choose smaller "
+        "models, a smaller batch_size or max_model_len"
+    )
+    where, uncounted = f"device {index}", _uncounted(parts, counted)
+    return _Place(Group.GPU, "GPU memory", where, free, CUDA_BYTES, "CUDA", tuple(counted), uncounted, advice)
+
+
+def _uncounted(parts: Sequence[Part], counted: Sequence[Estimate]) -> tuple[str, ...]:
+    known = {one.section for one in counted}
+    return tuple(part.section for part in parts if part.hub_id is not None and part.section not in known)
 
 
 def _judge(place: _Place, serial: bool) -> Check:
@@ -137,16 +158,13 @@ def _judge(place: _Place, serial: bool) -> Check:
     In a serial run one part is loaded after the other.
     """
     together = max if serial else sum
-    known = [one for part in place.parts if (one := estimate(part, place.group is Group.GPU)) is not None]
-    wanted = place.base + together([one.total for one in known] or [0])
-    surely = together([one.weights for one in known] or [0])
-    explained = "; ".join([f"{place.base_name} {gib(place.base)}", *map(str, known)])
+    wanted = place.base + together([one.total for one in place.parts] or [0])
+    surely = together([one.weights for one in place.parts] or [0])
+    explained = "; ".join([f"{place.base_name} {gib(place.base)}", *map(str, place.parts)])
     found = f"about {gib(wanted)} of {gib(place.free)} free on {place.where} ({explained}"
-    found += "; one part after the other)" if serial and len(known) > 1 else ")"
-    counted = {one.section for one in known}
-    unknown = [p.section for p in place.parts if p.hub_id is not None and p.section not in counted]
-    if unknown:
-        found += f"; {' and '.join(unknown)} not counted: no weights here yet"
+    found += "; one part after the other)" if serial and len(place.parts) > 1 else ")"
+    if place.uncounted:
+        found += f"; {' and '.join(place.uncounted)} not counted: no weights here yet"
     if surely > place.free:
         advice = f"the weights alone do not fit; {place.advice}"
         return Check(place.group, place.name, State.BROKEN, found, advice)

@@ -57,6 +57,10 @@ class Estimate:
         """All of it."""
         return self.weights + self.working
 
+    def times(self, copies: int) -> "Estimate":
+        """Return what several copies take."""
+        return Estimate(self.section, self.weights * copies, self.working * copies)
+
     def __str__(self) -> str:
         return f"{self.section} {gib(self.weights)} of weights and {gib(self.working)} to work in"
 

@@ -72,6 +72,12 @@ class Need:
         """Return the kinds of all parts."""
         return {part.kind for part in self.parts}
 
+    def copies(self, part: Part) -> int:
+        """Return how often a part is loaded on this machine: once per Ray worker that the run starts."""
+        execution = self.config.execution
+        spread = part is self.recognizer and execution.executor == "ray" and execution.ray.address is None
+        return execution.ray.workers if spread else 1
+
     def may_use_cuda(self, part: Part) -> bool:
         """Return whether a part takes a CUDA device where there is one."""
         return not self.cpu and part.kind in _ON_DEVICE and getattr(part.settings, "device", "auto") != "cpu"
