@@ -40,7 +40,7 @@ def test_batch_invariance_is_asked_for_where_it_is_there(
     version: tuple[int, ...] | None, devices: Any, reason: str | None
 ) -> None:
     build = VllmBuild(Path("/p"), cpu_only=False, version=version)
-    mode = audit_mode(VllmSettings(model="m"), build, cpu=False, gpus=devices)
+    mode = audit_mode(VllmSettings(model="m"), build, devices)
     assert mode.options == ("--no-enable-prefix-caching",) and mode.record["prefix_caching"] is False
     assert mode.env == {"VLLM_BATCH_INVARIANT": "0" if reason else "1"}
     assert mode.record["batch_invariance"] is (None if reason else True)
@@ -48,11 +48,11 @@ def test_batch_invariance_is_asked_for_where_it_is_there(
     assert mode.record["attention_backend"] is None and "log" in mode.record["attention_backend_reason"]
 
 
-@pytest.mark.parametrize(("cpu_only", "reason"), [(True, "CPU build"), (False, "on the CPU")])
-def test_there_is_no_batch_invariance_on_a_cpu(cpu_only: bool, reason: str) -> None:
-    build = VllmBuild(Path("/p"), cpu_only=cpu_only, version=(0, 32))
-    mode = audit_mode(VllmSettings(model="m"), build, cpu=True, gpus="on the CPU")
-    assert mode.record["batch_invariance_reason"] == reason and mode.record["batch_invariance"] is None
+def test_there_is_no_batch_invariance_on_a_cpu() -> None:
+    build = VllmBuild(Path("/p"), cpu_only=True, version=(0, 32))
+    mode = audit_mode(VllmSettings(model="m"), build, "on the CPU")
+    assert mode.record["batch_invariance_reason"] == "CPU build" and mode.record["batch_invariance"] is None
+    assert mode.env == {"VLLM_BATCH_INVARIANT": "0"}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_the_user_says_is_left_alone_and_recorded(
     settings: dict[str, Any], options: tuple[str, ...], env: str | None, record: dict[str, Any]
 ) -> None:
     build = VllmBuild(Path("/p"), cpu_only=False, version=(0, 32))
-    mode = audit_mode(VllmSettings(model="m", **settings), build, cpu=False, gpus=gpus(HOPPER))
+    mode = audit_mode(VllmSettings(model="m", **settings), build, gpus(HOPPER))
     assert mode.options == options
     assert mode.env.get("VLLM_BATCH_INVARIANT") == env
     assert record.items() <= mode.record.items()

