@@ -48,6 +48,8 @@ class FakeGpu:
     memory: Scripted = 10 * GIB
     memory_v2: Scripted = 9 * GIB
     total: int = 80 * GIB
+    free: int = 70 * GIB
+    capability: tuple[int, int] | type[Exception] = (9, 0)
     processes: list[FakeProcess] | type[Exception] = field(default_factory=list)
     utilization: Scripted = 87
     power_mw: Scripted = 300_000
@@ -139,9 +141,14 @@ class FakeNvml(types.ModuleType):
 
     def nvmlDeviceGetMemoryInfo(self, handle: Any, version: int | None = None) -> Any:  # noqa: N802
         if isinstance(handle, FakeSlice):
-            return types.SimpleNamespace(total=handle.total, used=handle.used)
+            return types.SimpleNamespace(
+                total=handle.total, used=handle.used, free=handle.total - handle.used
+            )
         used = self._say(handle, "memory", handle.memory if version is None else handle.memory_v2)
-        return types.SimpleNamespace(total=handle.total, used=used)
+        return types.SimpleNamespace(total=handle.total, used=used, free=handle.free)
+
+    def nvmlDeviceGetCudaComputeCapability(self, handle: Any) -> Any:  # noqa: N802
+        return self._of_gpu(handle, "capability", lambda gpu: gpu.capability)
 
     def nvmlDeviceGetComputeRunningProcesses(self, handle: Any) -> Any:  # noqa: N802
         return self._say(handle, "processes", handle.processes)

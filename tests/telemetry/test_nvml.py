@@ -18,7 +18,7 @@ from fake_nvml import (
 )
 
 from misheard.telemetry.devices import Visible
-from misheard.telemetry.nvml import FIGURES, THROTTLE_BITS, Device, Nvml, open_nvml, throttle_name
+from misheard.telemetry.nvml import FIGURES, THROTTLE_BITS, Device, Memory, Nvml, open_nvml, throttle_name
 from misheard.telemetry.readings import SENTENCES, Reading, Reason
 
 OWN = 4242
@@ -215,3 +215,18 @@ def test_every_reason_has_a_sentence_and_no_reading_lacks_one() -> None:
 
 def test_lost_error_of_the_stand_in_is_the_library_s() -> None:
     assert LOST().value == pynvml.NVML_ERROR_GPU_IS_LOST
+
+
+def test_free_memory_and_compute_capability(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = FakeSlice("MIG-a", 1, 0, total=20 * GIB, used=5 * GIB)
+    silent = FakeGpu(uuid="GPU-2", memory=NO_PERMISSION, memory_v2=NO_PERMISSION, capability=NOT_SUPPORTED)
+    install(monkeypatch, FakeGpu(), FakeGpu(uuid="GPU-1", mig=[part], capability=(8, 0)), silent)
+    session = opened()
+    whole, divided, third = session.gpus()
+    assert divided.mig is not None
+    assert session.memory(Visible(whole)) == Memory(70 * GIB, 80 * GIB)
+    assert session.memory(Visible(divided, divided.mig[0])) == Memory(15 * GIB, 20 * GIB)
+    assert session.memory(Visible(third)) == Reading(None, Reason.NO_PERMISSION)
+    assert session.capability(Visible(whole)) == (9, 0)
+    assert session.capability(Visible(divided, divided.mig[0])) == (8, 0)
+    assert session.capability(Visible(third)) == Reading(None, Reason.NOT_SUPPORTED)

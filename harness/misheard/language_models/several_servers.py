@@ -55,7 +55,7 @@ class Servers:
 
     async def schema_refusal(self, schema: str) -> AttemptFailed | None:
         """Return how a server refuses whatever is held to the schema; None where it does not."""
-        return await self._alive[0].schema_refusal(schema)
+        return await (self._alive or self._clients)[0].schema_refusal(schema)
 
     async def complete(
         self, requests: Sequence[ChatRequest], sampling: Sampling, done: Callable[[Completion], None]
