@@ -117,8 +117,9 @@ H100 = Devices("580", "12.4", read_devices(
     [
         ('{"cuda": null, "available": false}', False, True, State.WARNING, "knows no CUDA", "CUDA builds"),
         ('{"cuda": null, "available": false}', True, False, State.BROKEN, "knows no CUDA", "CUDA builds"),
-        ('{"cuda": "13.0", "available": false}', False, True, State.BROKEN, "up to 12.4", "the driver"),
-        ('{"cuda": "13.0", "available": false}', False, False, State.WARNING, "up to 12.4", "the driver"),
+        ('{"cuda": "13.0", "available": false}', False, True, State.BROKEN, "up to 12.4", "update"),
+        ('{"cuda": "13.0", "available": false}', False, False, State.WARNING, "up to 12.4", "update"),
+        ('{"cuda": "12.1", "available": false}', True, False, State.BROKEN, "finds no device", "nvidia-smi"),
         ('{"cuda": "13.0", "available": true}\n{"kernel": "no kernel image"}', False, False, State.BROKEN,
          "no kernel image", "install a torch"),
         ('{"cuda": "13.0", "available": true}\n{"right": false}', False, False, State.BROKEN,

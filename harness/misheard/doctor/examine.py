@@ -30,9 +30,16 @@ def examine(
             if group in shown:
                 continue
             shown.add(group)
-            of_group = [check for index in sorted(found) for check in found[index] if check.group is group]
+            of_group = [
+                check for index in _in_order(steps) for check in found.get(index, ()) if check.group is group
+            ]
             if of_group:
                 yield of_group
+
+
+def _in_order(steps: list[Step]) -> list[int]:
+    """Return the order of the lines in a group: what was looked at here comes before what children said."""
+    return sorted(range(len(steps)), key=lambda index: steps[index].child is not None)
 
 
 def _ask_driver() -> Devices:

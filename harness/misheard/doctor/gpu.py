@@ -85,9 +85,9 @@ def check_torch_cuda(outcome: Outcome, devices: Devices, needed: bool, asked: bo
         found = f"torch was built for CUDA {built} and finds no device it can use"
         if devices.cuda is not None:
             found += f"; the driver runs CUDA up to {devices.cuda}"
-        advice = (
-            f"update the driver, or install a torch that was built for CUDA {devices.cuda or 12} or older"
-        )
+        advice = "see the lines of the driver and its devices; does nvidia-smi show them here?"
+        if devices.cuda is not None and _version(str(built)) > _version(devices.cuda):
+            advice = f"update the driver, or install a torch that was built for CUDA {devices.cuda} or older"
     elif facts.get("right"):
         return [
             Check(Group.GPU, name, State.OK, f"built for CUDA {built}, computes", seconds=outcome.seconds)
@@ -97,6 +97,10 @@ def check_torch_cuda(outcome: Outcome, devices: Devices, needed: bool, asked: bo
         found = one_line(str(facts.get("kernel") or outcome.problem or "computes wrong sums"))
         advice = advice_for(found, "install a torch that was built for this device and driver")
     return [Check(Group.GPU, name, state, found, advice, outcome.seconds)]
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdecimal())
 
 
 def check_ctranslate2_cuda(outcome: Outcome, needed: bool) -> list[Check]:
