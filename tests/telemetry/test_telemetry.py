@@ -311,6 +311,28 @@ def test_sensor_that_breaks_ends_the_sampling(monkeypatch: pytest.MonkeyPatch) -
     assert energy == {"value": None, "reason": "not_sampled"}
 
 
+@pytest.mark.parametrize(
+    ("gpu", "options", "measures"),
+    [
+        (FakeGpu(), {}, True),
+        (FakeGpu(energy_mj=NOT_SUPPORTED), {}, True),
+        (FakeGpu(power_mw=NOT_SUPPORTED), {}, True),
+        (FakeGpu(power_mw=NO_PERMISSION, energy_mj=NO_PERMISSION), {}, False),
+        (FakeGpu(), {"uses_devices": False}, False),
+        (FakeGpu(), {"enabled": False}, False),
+    ],
+)
+def test_whether_power_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gpu: FakeGpu, options: dict[str, Any], measures: bool
+) -> None:
+    install(monkeypatch, gpu)
+    telemetry = Telemetry(TelemetryOptions(powercap=tmp_path, **options))
+    assert not telemetry.measures_power
+    telemetry.start()
+    assert telemetry.measures_power is measures
+    telemetry.stop()
+
+
 def test_disabled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fake = install(monkeypatch, FakeGpu())
     result = measured(samples=0, enabled=False)
