@@ -185,15 +185,25 @@ def test_servers_of_a_config_must_serve_its_model(tmp_path: Path, server: str) -
     assert "does not serve other" in found["recognizer"].found
 
 
-def test_a_planner_of_the_user_is_imported_in_a_child(tmp_path: Path) -> None:
-    (tmp_path / "planners.py").write_text("import os\nos.abort()\n")
-    plan = {"kind": "python", "target": "planners:Planner"}
-    steps = all_steps(need(tmp_path, plan=plan), None, tmp_path)
-    step = next(step for step in steps if step.title == "plan")
+@pytest.mark.parametrize(
+    ("sections", "title", "said"),
+    [
+        ({"plan": {"kind": "python", "target": "deadly:Planner"}}, "plan", "SIGABRT"),
+        ({"scoring": {"response_scorer": "no_such_module:score"}}, "response scorer", "no_such_module"),
+        ({"scoring": {"response_scorer": "math:sqrt"}}, "response scorer", ""),
+    ],
+)
+def test_code_of_the_user_is_imported_in_a_child(
+    tmp_path: Path, sections: dict[str, Any], title: str, said: str
+) -> None:
+    (tmp_path / "deadly.py").write_text("import os\nos.abort()\n")
+    steps = all_steps(need(tmp_path, **sections), None, tmp_path)
+    step = next(step for step in steps if step.title == title)
     assert step.child is not None
     ((_, outcome),) = run_children([step.child])
     (check,) = step.checks(outcome)
-    assert check.state is State.BROKEN and "SIGABRT" in check.found
+    assert check.state is (State.BROKEN if said else State.OK)
+    assert said in check.found
 
 
 LONG = Check(

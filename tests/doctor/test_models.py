@@ -191,15 +191,25 @@ def test_a_hub_that_may_not_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("sections", "name"),
     [
-        ({"respond": {"prompt": "./none.yaml"}}, None),  # prompts are read when the run begins
+        ({"respond": {"prompt": "./none.py.yaml"}}, "files"),
+        ({"judge": {"meaning_prompt": "none.py"}, "language_model": {"kind": "fake"}}, "files"),
+        ({}, None),
         ({"plan": {"kind": "command", "command": ["./none.py"]}}, "files"),
         ({"recognizer": {"kind": "command", "command": ["./none.py", "{wav}"]}}, "recognizer"),
     ],
 )
-def test_programs_that_are_not_there(tmp_path: Path, sections: dict[str, Any], name: str | None) -> None:
+def test_programs_and_prompts_that_are_not_there(
+    tmp_path: Path, sections: dict[str, Any], name: str | None
+) -> None:
     broken = [check for check in check_models(need(tmp_path, **sections)) if check.state is State.BROKEN]
     assert [check.name for check in broken] == ([name] if name else [])
     assert all("none.py" in check.found for check in broken)
+
+
+def test_outputs_that_were_imported_are_not_run_again(tmp_path: Path) -> None:
+    ears = {"kind": "imported", "name": "theirs", "outputs_sha256": "0" * 64}
+    (check,) = check_models(need(tmp_path, recognizer=ears))
+    assert check.state is State.BROKEN and "cannot be run again" in check.found
 
 
 def test_a_suite_that_is_not_there_is_a_warning(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
 """What a config needs of a machine, read off its settings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from misheard.config import RunConfig
 from misheard.errors import InputError
-from misheard.recognizers.settings import FakeRecognizerSettings
-from misheard.run.resolve import resolve_config
+from misheard.recognizers.settings import FakeRecognizerSettings, ImportedRecognizerSettings
+from misheard.run.prompts import load_prompts
+from misheard.run.resolve import local_recognizer, resolve_config
 
 _ON_DEVICE = frozenset({"ctranslate2", "transformers", "embedded", "vllm"})
 """Kinds that compute on this machine, on a device where they may."""
@@ -98,11 +99,15 @@ def read_need(config: RunConfig, base: Path, cpu: bool) -> Need:
         problem = problem.replace("language_model", section, 1)
         models.append(_part(section, settings, resolved and resolved.language_model, problem))
     resolved, problem = _resolved(alone, base)
+    if isinstance(config.recognizer, ImportedRecognizerSettings):
+        problem = _problem_of(lambda: local_recognizer(config.recognizer))
     recognizer = _part("recognizer", config.recognizer, resolved and resolved.recognizer, problem)
     others = config.model_copy(update={"recognizer": _DEAF, "language_model": None})
     if others.judge is not None:
         others = others.model_copy(update={"judge": others.judge.model_copy(update={"language_model": None})})
-    _, problem = _resolved(others, base)
+    found, problem = _resolved(others, base)
+    if found is not None:
+        problem = _problem_of(lambda: load_prompts(found))
     return Need(config, base, cpu, recognizer, tuple(models), (problem,) if problem else ())
 
 
@@ -118,6 +123,14 @@ def _resolved(config: RunConfig, base: Path) -> tuple[RunConfig | None, str]:
         return resolve_config(config, base), ""
     except InputError as error:
         return None, str(error)
+
+
+def _problem_of(action: Callable[[], object]) -> str:
+    try:
+        action()
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _part(section: str, settings: Any, resolved: Any, problem: str) -> Part:

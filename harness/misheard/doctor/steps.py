@@ -197,13 +197,23 @@ def _vllm_step(section: str, settings: VllmSettings, *, cpu: bool, needed: bool)
 
 
 def _parts(need: Need | None) -> Iterator[Step]:
-    """Yield a step per server that must be running, and per planner or renderer of the user's."""
+    """Yield a step per server that must be running, and per part that is the user's own code."""
     if need is None:
         return
     for part in need.parts:
         if isinstance(part.settings, ServerSettings):
             for url in (part.settings.base_url, *getattr(part.settings, "further_urls", ())):
                 yield _server(need, part, url)
+    scoring = need.config.scoring
+    if ":" in scoring.response_scorer:
+        read = partial(
+            check_part,
+            group=Group.PYTHON,
+            name="response scorer",
+            found=f"{scoring.response_scorer} is there",
+        )
+        child = probe("part", "scoring", str(need.base), stdin=scoring.model_dump_json())
+        yield Step("response scorer", (Group.PYTHON,), read, child)
     plan, render = need.config.plan, need.config.render
     sections: Sequence[tuple[str, Any, tuple[str, ...]]] = (
         ("plan", plan, ("language_model",)),

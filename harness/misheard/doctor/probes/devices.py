@@ -36,14 +36,13 @@ def _all(gpus: tuple[Gpu, ...]) -> Iterator[Visible]:
 
 def _facts(session: Nvml, device: Visible) -> dict[str, object]:
     memory, capability = session.memory(device), session.capability(device)
-    known = not isinstance(memory, Reading)
     return {
         "index": device.gpu.index,
         "name": device.gpu.name,
         "uuid": device.uuid,
         "is_slice": device.slice is not None,
-        "free": memory.free_bytes if known else None,
-        "total": memory.total_bytes if known else None,
+        "free": None if isinstance(memory, Reading) else memory.free_bytes,
+        "total": None if isinstance(memory, Reading) else memory.total_bytes,
         "capability": None if isinstance(capability, Reading) else ".".join(map(str, capability)),
     }
 

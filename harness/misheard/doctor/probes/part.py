@@ -1,4 +1,4 @@
-"""Checks one part of a config as the run does before it begins: a server, or the user's planner or renderer.
+"""Checks one part of a config as the run does before it begins: a server, or what is the user's own.
 
     python -P -m misheard.doctor.probes.part SECTION FOLDER < SETTINGS
 
@@ -6,6 +6,7 @@ The settings are JSON; relative paths start from FOLDER. What is wrong is the la
 """
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ def main(section: str, base: Path, settings: str) -> None:
         _planner(base, settings)
     elif section == "render":
         _renderer(base, settings)
+    elif section == "scoring":
+        _scorer(settings)
     else:
         tell(**asyncio.run(_server(section, settings)))
 
@@ -42,6 +45,12 @@ def _renderer(base: Path, settings: str) -> None:
 
     adapter: TypeAdapter[Any] = TypeAdapter(RendererSettings)
     make_renderer(adapter.validate_json(settings), base).check()
+
+
+def _scorer(settings: str) -> None:
+    from misheard.metrics.response import load_scorer
+
+    load_scorer(json.loads(settings)["response_scorer"])
 
 
 async def _server(section: str, settings: str) -> dict[str, Any]:
