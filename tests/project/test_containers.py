@@ -94,6 +94,15 @@ def test_the_image_runs_as_a_user_without_rights_and_asks_no_health_of_a_batch_j
     assert json.loads(arguments_of("ENTRYPOINT")[0]) == ["misheard"]
 
 
+def test_whatever_is_written_goes_to_a_folder_of_the_group() -> None:
+    made = next(command for command in arguments_of("RUN") if "useradd" in command)
+    assert "chmod 0775 /cache /models /results" in made
+    variables = dict(re.findall(r"(\w+)=(\S+)", arguments_of("ENV")[-1]))
+    assert variables["MISHEARD_MODELS"] == "/models"
+    for name in ("HOME", "XDG_CACHE_HOME", "MISHEARD_CACHE", "HF_HOME", "NUMBA_CACHE_DIR"):
+        assert Path(variables[name]).is_relative_to("/cache")
+
+
 def test_nothing_is_left_in_a_layer_that_is_not_needed_to_run() -> None:
     for command in arguments_of("RUN"):
         if "apt-get install" in command:
