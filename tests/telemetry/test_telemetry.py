@@ -203,6 +203,19 @@ def test_stage_under_the_idle_baseline_is_negative_and_says_so(monkeypatch: pyte
     assert net == {"value": pytest.approx(-50 * 36), "reason": "below_baseline"}
 
 
+def test_stage_that_is_too_short_is_in_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = {**STAGES, "audit": (Interval(46.1, 46.2),)}
+    document = record(install(monkeypatch, FakeGpu()), stages=stages).document()
+    energy = document["stages"]["audit"]["energy"]["devices"]
+    assert energy["gross_joules"] == {"value": None, "reason": "too_short"}
+    assert document["total"]["devices"]["gross_joules"]["value"] == pytest.approx(46.1 * 300)
+
+
+def test_run_without_stages_has_no_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = record(install(monkeypatch, FakeGpu()), stages={}).document()
+    assert document["total"]["devices"]["net_joules"] == {"value": None, "reason": "no_work"}
+
+
 def test_nothing_recognized_makes_no_figure_per_hour(monkeypatch: pytest.MonkeyPatch) -> None:
     document = record(install(monkeypatch, FakeGpu()), work=Work(answers={"respond:audio": 0})).document()
     stages = document["stages"]

@@ -56,6 +56,13 @@ def test_what_is_missing_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None
     assert "energy is what" not in text
 
 
+def test_stage_without_work_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = record(install(monkeypatch, FakeGpu())).document()
+    document["stages"]["audit"] = {**document["stages"]["recognize"], "seconds": 0.0002}
+    assert "audit" not in shown(document)
+    assert "recognize" in shown(document)
+
+
 def test_stage_below_the_baseline_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     power, energy = busy(200, 150)
     text = shown(record(install(monkeypatch, FakeGpu(power_mw=power, energy_mj=energy))).document())

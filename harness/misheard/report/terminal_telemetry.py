@@ -11,6 +11,9 @@ from misheard.telemetry.readings import SENTENCES, Reason
 
 _GIB = 1024**3
 
+_SHOWN_SECONDS = 0.005
+"""A stage that took less is one that had nothing to do."""
+
 _PARTS = {"devices": "devices", "cpu": "processor"}
 _ENERGY = {"devices": "energy", "cpu": "cpu energy"}
 
@@ -48,6 +51,8 @@ def _grid(telemetry: Mapping[str, Any], marks: Marks, *, has_detail: bool) -> Gr
     titles += [title for part, title in _ENERGY.items() if any(_net(stage, part) for stage in stages)]
     grid = Grid([(title, "left" if title == "stage" else "right") for title in titles])
     for name, stage in telemetry["stages"].items():
+        if stage["seconds"] < _SHOWN_SECONDS:
+            continue
         cells = {
             "stage": plain(name.replace(":", " ")),
             "time": f"{stage['seconds']:.2f} s",

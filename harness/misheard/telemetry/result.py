@@ -16,7 +16,6 @@ from misheard.telemetry.energy import (
     per_amount,
     stage_energy,
     sum_energies,
-    sum_of,
 )
 from misheard.telemetry.figures import rate_statistic, shares_of_bits, statistic
 from misheard.telemetry.nvml import FIGURES, throttle_name
@@ -111,7 +110,7 @@ class TelemetryResult:
         if self.sampler is None:
             return {"enabled": False, **why(Reason.DISABLED)}
         counted = self._counted()
-        energies = {name: self._energies(name, counted) for name in self.stages}
+        energies = {name: self._energies([name], counted) for name in self.stages}
         return {
             "enabled": True,
             "sampler": self.sampler.document(self.span.seconds),
@@ -119,7 +118,7 @@ class TelemetryResult:
             "cpus_available": len(os.sched_getaffinity(0)),
             "idle_watts": self._idle_watts(energies.get(IDLE)),
             "stages": {name: self._stage_document(name, energies[name], counted) for name in self.stages},
-            "total": self._total_document({n: e for n, e in energies.items() if n != IDLE}),
+            "total": self._total_document(counted),
             "price": self._price_document(len(counted)),
         }
 
@@ -148,18 +147,19 @@ class TelemetryResult:
             **({} if missing is None else why(missing.reason, missing.detail)),
         }
 
-    def _energies(self, name: str, counted: Sequence[int]) -> dict[str, Energy]:
-        """Return the energy of a stage per device, of the devices that count, and of the processor."""
-        if self.is_overlap or name in overlapping(self.stages):
+    def _energies(self, names: Sequence[str], counted: Sequence[int]) -> dict[str, Energy]:
+        """Return the energy of stages per device, of the devices that count, and of the processor."""
+        if self.is_overlap or overlapping(self.stages).intersection(names):
             nothing = no_energy(none_for(Reason.SCHEDULE_OVERLAP))
             return {
                 **{str(place): nothing for place in range(len(self.devices.visible))},
                 "devices": nothing,
                 "cpu": nothing,
             }
+        stages = [interval for name in names for interval in self.stages[name]]
         each = {
             place: self._energy(
-                name, self._of_device(place, "energy_joules"), self._of_device(place, "power_watts")
+                stages, self._of_device(place, "energy_joules"), self._of_device(place, "power_watts")
             )
             for place in range(len(self.devices.visible))
         }
@@ -167,15 +167,15 @@ class TelemetryResult:
         return {
             **{str(place): energy for place, energy in each.items()},
             "devices": sum_energies([each[place] for place in counted], empty),
-            "cpu": self._energy(name, self._series(PACKAGES), None),
+            "cpu": self._energy(stages, self._series(PACKAGES), None),
         }
 
-    def _energy(self, name: str, counter: Series, power: Series | None) -> Energy:
+    def _energy(self, stages: Sequence[Interval], counter: Series, power: Series | None) -> Energy:
         baseline = none_for(Reason.NO_BASELINE)
         idle = self.stages.get(IDLE)
         if idle is not None and IDLE not in overlapping(self.stages):
             baseline = mean_watts(stage_energy(counter, power, idle, baseline), idle)
-        return stage_energy(counter, power, self.stages[name], baseline)
+        return stage_energy(counter, power, stages, baseline)
 
     def _idle_watts(self, idle: Mapping[str, Energy] | None) -> dict[str, Any]:
         if idle is None:
@@ -214,32 +214,29 @@ class TelemetryResult:
         return figures | {"throttle_shares": {throttle_name(bit): share for bit, share in shares.items()}}
 
     def _energy_document(self, name: str, energy: Energy) -> dict[str, Any]:
-        document = energy.document()
         units = {}
         if name == RECOGNIZE:
             units["audio_hour"] = self.work.audio_seconds / 3600
         if name in self.work.answers:
             units["answer"] = float(self.work.answers[name])
+        return self._with_units(energy, units)
+
+    def _with_units(self, energy: Energy, units: Mapping[str, float]) -> dict[str, Any]:
+        document = energy.document()
         for unit, amount in units.items():
             document[f"gross_joules_per_{unit}"] = per_amount(energy.gross, amount).document()
             document[f"net_joules_per_{unit}"] = per_amount(energy.net, amount).document()
         return document
 
-    def _total_document(self, energies: Mapping[str, Mapping[str, Energy]]) -> dict[str, Any]:
+    def _total_document(self, counted: Sequence[int]) -> dict[str, Any]:
         """Return the energy of all stages but the idle one together, also per hour of audio."""
-        hours = self.work.audio_seconds / 3600
-        document: dict[str, Any] = {}
-        for part in ("devices", "cpu"):
-            empty = none_for(Reason.NO_WORK)
-            gross = sum_of([energy[part].gross for energy in energies.values()], empty)
-            net = sum_of([energy[part].net for energy in energies.values()], empty)
-            document[part] = {
-                "gross_joules": gross.document(),
-                "net_joules": net.document(),
-                "gross_joules_per_audio_hour": per_amount(gross, hours).document(),
-                "net_joules_per_audio_hour": per_amount(net, hours).document(),
-            }
-        return document
+        names = [name for name in self.stages if name != IDLE]
+        if not names:
+            nothing = no_energy(none_for(Reason.NO_WORK))
+            return {part: self._with_units(nothing, {"audio_hour": 0.0}) for part in ("devices", "cpu")}
+        energies = self._energies(names, counted)
+        hours = {"audio_hour": self.work.audio_seconds / 3600}
+        return {part: self._with_units(energies[part], hours) for part in ("devices", "cpu")}
 
     def _price_document(self, devices: int) -> dict[str, Any]:
         hours = self.work.audio_seconds / 3600
