@@ -1,11 +1,14 @@
 """Serial and overlapping runs, and audits that ask everything again."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from misheard.config import load_config
 from misheard.errors import BackendError
@@ -181,7 +184,10 @@ def test_an_audit_counts_windows_and_answers_that_change(
     answers = found["stages"]["respond"]
     assert (answers["requests"], answers["changed"]) == (6, 1)
     assert answers["rate"] == pytest.approx(1 / 6) and answers["low"] > 0
-    assert score_run(RunDirectory.open(out)).report["determinism"] == found
+    report = score_run(RunDirectory.open(out)).report
+    assert report["determinism"] == found
+    schema = json.loads((files("misheard.report") / "report.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(report)
 
 
 def test_an_audit_that_was_interrupted_goes_on(
