@@ -455,7 +455,7 @@ def test_whisper_on_two_workers_hears_what_it_hears_here(
     cluster: Cluster, tmp_path: Path, models_dir: Path
 ) -> None:
     whisper = {"kind": "ctranslate2", "model": str(models_dir / "whisper-tiny.en"), "batch_size": 2}
-    reference = make_reference(tmp_path, whisper, 8)
+    reference = make_reference(tmp_path, whisper, 4)
     out = tmp_path / "ray"
     run(reference.config("ray", address=cluster.address, workers=2), reference.suite, out)
     assert_same(out, reference.local)

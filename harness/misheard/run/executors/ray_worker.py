@@ -77,8 +77,10 @@ class RecognitionWorker:
 
     def load(self, threads: int) -> Loaded | Broken:
         """Load the model and warm it up. `threads` is this worker's share, where its settings name none."""
-        # Ray sets one thread; libraries read this when they are imported, which loading does.
+        # Ray sets one thread, and idle ones must not spin on shared cores, as in the command line. Libraries
+        # read both when they are imported, which loading does.
         os.environ["OMP_NUM_THREADS"] = str(threads)
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         try:
             settings = with_threads(self._settings, threads)
             # What needs a folder for logs starts a server, and is not spread over workers.
