@@ -1,7 +1,7 @@
 """How much memory a config takes, estimated before anything is loaded.
 
-The factors were measured on a CPU: whisper-base and whisper-tiny.en on CTranslate2, and SmolLM2-135M on
-transformers, in batches of 4 and 16. The estimates are within a third of what these took.
+The factors were measured on a CPU: whisper-base (batches of 4 and 16) and whisper-tiny.en (4) on CTranslate2,
+and SmolLM2-135M (4 and 16) on transformers. The estimates are within a third of what these took.
 """
 
 import json

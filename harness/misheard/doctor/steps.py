@@ -28,7 +28,7 @@ from misheard.language_models.settings import ServerSettings, VllmSettings
 from misheard.language_models.vllm_command import VllmBuild, server_env
 
 _CHILD_SECONDS = 120.0
-_VLLM_SECONDS = 180.0
+_VLLM_SECONDS = 300.0
 _SLOW_PROBE = Path(__file__).parent / "probes" / "vllm_start.py"
 
 _TORCH_KINDS = frozenset({"transformers", "embedded"})
@@ -193,7 +193,7 @@ def _vllm_step(section: str, settings: VllmSettings, *, cpu: bool, needed: bool)
     env = server_env(settings, VllmBuild(python, cpu_only=False), cpu=cpu)
     child = Child((str(python), str(_SLOW_PROBE)), _VLLM_SECONDS, env)
     read = partial(check_vllm, python=python, section=section, needed=needed)
-    return Step("vLLM (10 to 30 s)", (Group.LANGUAGE_MODEL,), read, child)
+    return Step("vLLM (20 s or more)", (Group.LANGUAGE_MODEL,), read, child)
 
 
 def _parts(need: Need | None) -> Iterator[Step]:
