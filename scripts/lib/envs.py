@@ -86,7 +86,7 @@ def environment(name: str) -> Environment:
     if name == "dev":
         project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
         extras = project["optional-dependencies"]
-        wanted = (*project["dependencies"], *extras["run"], *extras["dev"])
+        wanted = (*project["dependencies"], *extras["run"], *extras["ray"], *extras["dev"])
         return Environment("dev", wanted, "requirements/lock.txt", (), 10.0)
     if name == "vllm" and has_nvidia_gpu():
         # Resolved, but not tried by the script: no machine with a GPU has run it yet.

@@ -99,7 +99,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         read = _reader(context, plan, items, store)
         with context.measured.stage("recognize"):
             _run_batches(context, plan, items, read, executor, journal, sha256_json(stage))
-        with clock.measure("audit"), context.measured.stage("audit"):
+        with clock.measure("audit"):
             audit_recognition(context, plan, read, executor)
         context.executed("recognition", executor.facts())
         return plan

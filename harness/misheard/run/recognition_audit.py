@@ -20,7 +20,10 @@ def audit_recognition(
     """
     if not repeats(context.config.execution):
         return
-    with contextlib.closing(Journal(context.directory.audit("recognize"))) as journal:
+    with (
+        contextlib.closing(Journal(context.directory.audit("recognize"))) as journal,
+        context.measured.stage("audit"),
+    ):
         for name, batches in _parts(context, plan):
             left = [batch for batch in batches if _name(name, batch) not in journal.committed]
             context.progress.begin(f"audit of recognition, {name}", len(plan.windows))
