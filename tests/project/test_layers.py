@@ -16,7 +16,8 @@ LAYERS = [
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "api"},
     {"config", "stages", "stats", "metrics", "suite"},
     {
-        "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes", "audio",
+        "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes",
+        "audio",
         "text", "transcripts", "processes", "imports", "telemetry",
     },
 ]  # fmt: skip

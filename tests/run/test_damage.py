@@ -9,13 +9,13 @@ import pytest
 
 from misheard.config import load_config
 from misheard.errors import IncompleteRunError, MisheardError, RunAbortedError
+from misheard.run.clock import Clock
 from misheard.run.comparison import compare_runs
 from misheard.run.context import RunOptions
 from misheard.run.directory import RunDirectory
 from misheard.run.progress import NoProgress
 from misheard.run.runner import run
 from misheard.run.scoring import score_run
-from misheard.run.clock import Clock
 
 MakePath = Callable[..., Path]
 

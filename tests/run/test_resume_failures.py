@@ -10,11 +10,11 @@ from misheard.errors import RunAbortedError
 from misheard.failures import FailureKind
 from misheard.language_models.fake import FakeModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
+from misheard.run.clock import Clock
 from misheard.run.context import RunOptions
 from misheard.run.progress import NoProgress
 from misheard.run.runner import run
 from misheard.run.scoring import Scored
-from misheard.run.clock import Clock
 
 MakePath = Callable[..., Path]
 

@@ -207,10 +207,10 @@ def test_a_language_that_the_recognizer_lacks_fails_alone(
 ) -> None:
     from misheard.config import load_config
     from misheard.recognizers.fake import FakeRecognizer
+    from misheard.run.clock import Clock
     from misheard.run.context import RunOptions
     from misheard.run.progress import NoProgress
     from misheard.run.runner import run as run_here
-    from misheard.run.clock import Clock
 
     monkeypatch.setattr(FakeRecognizer, "supports", lambda self, language: language != "en")
     suite = make_suite(speech=2, silent=0)

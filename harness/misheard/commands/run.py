@@ -53,10 +53,10 @@ def run(
     """
     from misheard.config import load_config
     from misheard.console import TerminalProgress
+    from misheard.run.clock import Clock
     from misheard.run.context import RunOptions
     from misheard.run.resolve import resolve_config
     from misheard.run.runner import run as run_system
-    from misheard.run.clock import Clock
 
     clock = Clock()
     given = {

@@ -165,7 +165,7 @@ def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, 
         for name in _changed(before.get(part), now[part], part)
     ]
     asked = _has_rows(directory.correct, directory.respond, directory.plans, directory.boards)
-    free = _ANY_TIME if asked else (*_ANY_TIME, *_ANSWERING)
+    free: tuple[str, ...] = _ANY_TIME if asked else (*_ANY_TIME, *_ANSWERING)
     free += () if _has_rows(directory.judge) else _JUDGING
     bound = [name.removeprefix("config.") for name in changed if not name.startswith(free)]
     if bound:

@@ -88,8 +88,9 @@ def _recognition_seconds(batches: Sequence[Batch], recognized: Mapping[str, floa
     done = [batch.note for batch in batches if batch.rows]
     if parts is None or recognized["program"] is not None or not all("wall_seconds" in note for note in done):
         return parts
-    planned = sum(batch.note.get("decode_seconds", 0.0) for batch in batches if not batch.rows)
-    return planned + sum(note["wall_seconds"] for note in done)
+    planned: float = sum(batch.note.get("decode_seconds", 0.0) for batch in batches if not batch.rows)
+    walls: list[float] = [note["wall_seconds"] for note in done]
+    return planned + sum(walls)
 
 
 def _hides_inference(batch: Batch) -> bool:
