@@ -135,7 +135,8 @@ def test_words_do_not_depend_on_the_batch_or_on_static_shapes(
 ) -> None:
     recognizer = load(converted("whisper-tiny.en"), **options)
     recognizer.warm_up()
-    assert_same(transcripts(recognizer, clips, options["batch_size"]), heard)
+    windows = clips[: options["batch_size"] + 1]
+    assert_same(transcripts(recognizer, windows, options["batch_size"]), heard[: len(windows)])
 
 
 @pytest.mark.models

@@ -122,7 +122,8 @@ class StaticDecoder:
                     length.copy_(value)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # features of the next batch may take memory in another thread meanwhile
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self._logits = self._step()
         self._graph = graph
 
