@@ -18,11 +18,9 @@ def main() -> None:
         tell(**session.versions())
         gpus = session.gpus()
         chosen = select(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
-        shown = [device.uuid for device in chosen.devices]
-        for device in sorted(
-            _all(gpus), key=lambda d: shown.index(d.uuid) if d.uuid in shown else len(shown)
-        ):
-            tell(**_facts(session, device), visible=device.uuid in shown)
+        hidden = [device for device in _all(gpus) if device not in chosen.devices]
+        for device in (*chosen.devices, *hidden):
+            tell(**_facts(session, device), visible=device not in hidden)
 
 
 def _all(gpus: tuple[Gpu, ...]) -> Iterator[Visible]:
