@@ -34,7 +34,9 @@ from misheard.run.executors.protocol import PlannedBatch
 from misheard.run.executors.ray import RayExecutor
 from misheard.run.executors.ray_course import Course
 from misheard.run.executors.ray_local import LocalRay, own_variables
+from misheard.run.executors.ray_worker import Recognized
 from misheard.run.plan import PlannedWindow
+from misheard.stages.recognize import BatchOutcome, WindowOutcome
 
 if importlib.util.find_spec("ray") is None:
     pytest.skip("needs the extra ray", allow_module_level=True)
@@ -187,6 +189,42 @@ def test_windows_that_cannot_be_read_fail_alone(cluster: Cluster, tmp_path: Path
     assert [bool(text) for text in texts] == [True] * 5 + [False] + [True] * 2
     broken = done[3].outcome.windows[0]
     assert (broken.failure_kind, broken.failure_detail) == (FailureKind.AUDIO_UNDECODABLE, "broken")
+
+
+def test_a_run_does_not_wait_for_the_replacement_of_a_lost_worker(tmp_path: Path) -> None:
+    """Ray may have no room for it: its machine may be what was lost."""
+
+    class Workers:
+        lost = 1
+        ready = (7,)
+        awaited = ("the replacement",)
+
+        def put(self, windows: list[AudioWindow]) -> int:
+            return len(windows)
+
+        def recognize(self, worker: int, payload: int, cap: int | None) -> tuple[int, int]:
+            return worker, payload
+
+        def answer(self, worker: int, ref: tuple[int, int]) -> Recognized:
+            outcome = WindowOutcome(None, FailureKind.TIMEOUT, "as told", 0.0)
+            return Recognized(BatchOutcome((outcome,) * ref[1]), None)
+
+        def dismiss(self) -> None:
+            """Nobody is there."""
+
+    class Ray:
+        def wait(self, refs: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
+            arrived = [ref for ref in refs if ref != "the replacement"]
+            assert arrived, "only the replacement is waited for"
+            return arrived[:1], refs
+
+        def is_initialized(self) -> bool:
+            return False
+
+    one: Any = RayExecutor(FakeRecognizerSettings(), RaySettings(workers=2), cpu=True, logs=tmp_path)
+    one._crew, one._ray = Workers(), Ray()
+    done = list(one.recognize(planned(2, 1, 2), read))
+    assert [(batch.number, len(batch.outcome.windows)) for batch in done] == [(0, 2), (1, 1), (2, 2)]
 
 
 @contextlib.contextmanager

@@ -131,15 +131,16 @@ class RayExecutor:
         )
         flights = Flights(self._loaded_crew(), read)
         began = time.perf_counter()
-        while not course.finished:
+        while True:
             self._send(course, flights)
             for done in course.due():
                 yield self._as_told(done, time.perf_counter() - began)
                 began = time.perf_counter()
+            if course.finished:
+                return  # whoever is to replace a lost worker is not waited for
             waiting = [*flights.refs, *flights.crew.awaited]
-            if waiting:
-                for ref in self._arrived(waiting):
-                    self._land(course, flights, ref)
+            for ref in self._arrived(waiting) if waiting else []:
+                self._land(course, flights, ref)
 
     def _send(self, course: Course[DoneBatch], flights: Flights) -> None:
         """Give workers all that they can be given now."""
