@@ -25,11 +25,10 @@ AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worker runs: Ray's node, its host, its process, CPUs it may use, and its misheard."""
+    """Where a worker runs: Ray's node, its host, the CPUs that it may use, and its version of misheard."""
 
     node: str
     host: str
-    pid: int
     cpus: int
     misheard: str
 
@@ -73,7 +72,7 @@ class RecognitionWorker:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
-        return Place(node, platform.node(), os.getpid(), len(os.sched_getaffinity(0)), __version__)
+        return Place(node, platform.node(), len(os.sched_getaffinity(0)), __version__)
 
     def load(self, threads: int) -> Loaded | Broken:
         """Load the model and warm it up. `threads` is this worker's share, where its settings name none."""
