@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from misheard.errors import BackendError
-from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow, WindowTranscript
+from misheard.failures import ItemFailedError
+from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow, OutOfMemoryError, WindowTranscript
 from misheard.recognizers.settings import CTranslate2Settings
 
 
@@ -133,3 +134,32 @@ def test_asking_for_cuda_without_a_device_says_what_to_do(models_dir: Path) -> N
     settings = CTranslate2Settings(model=str(models_dir / "whisper-tiny.en"), device="cuda")
     with pytest.raises(BackendError, match="--cpu"):
         CTranslate2Recognizer(settings, cpu=False).load()
+
+
+@pytest.mark.models
+def test_features_may_come_ahead_and_memory_may_run_out(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recognizer = load(models_dir / "whisper-tiny.en")
+    batch = [AudioWindow(np.zeros(SAMPLE_RATE, np.float32), "en")]
+    ahead = recognizer.features(batch)
+    assert ahead.seconds > 0
+    found = recognizer.recognize(batch, ahead)
+    assert found.features_seconds == ahead.seconds
+    assert found.windows == recognizer.recognize(batch).windows
+
+    class Fails:
+        n_mels = 80
+
+        def __init__(self, words: str) -> None:
+            self.words = words
+
+        def encode(self, features: object) -> object:
+            raise RuntimeError(self.words)
+
+    monkeypatch.setattr(recognizer, "_model", Fails("CUDA failed with error out of memory"))
+    with pytest.raises(OutOfMemoryError, match="out of memory"):
+        recognizer.recognize(batch)
+    monkeypatch.setattr(recognizer, "_model", Fails("CUDA failed with error an illegal memory access"))
+    with pytest.raises(ItemFailedError, match="illegal memory access"):
+        recognizer.recognize(batch)

@@ -126,7 +126,7 @@ def test_a_multilingual_model_hears_what_it_hears_on_ctranslate2(
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 3, "compile": True}])
+@pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 2, "compile": True}])
 def test_words_do_not_depend_on_the_batch_or_on_static_shapes(
     converted: Callable[[str], Path],
     clips: list[AudioWindow],
@@ -192,6 +192,24 @@ def test_a_batch_that_does_not_fit_can_be_tried_in_halves(
     if options:
         with pytest.raises(OutOfMemoryError, match="3 windows, and room for 2"):
             made._run(batch[:3], None, 2)
+
+
+@pytest.mark.models
+def test_shapes_that_are_larger_than_the_batch_give_way_first(
+    converted: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = load(converted("whisper-tiny.en"), batch_size=4, compile=True)
+    encoder, sizes = made._encode, []
+
+    def no_room_for_four(loaded: Any, mel: Any) -> Any:
+        sizes.append(made._static_size)
+        if made._static_size == 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return encoder(loaded, mel)
+
+    monkeypatch.setattr(made, "_encode", no_room_for_four)
+    assert len(made._run([AudioWindow(SILENCE.samples, "en")], None, 2).windows) == 1
+    assert sizes == [4, 1]
 
 
 @pytest.mark.models

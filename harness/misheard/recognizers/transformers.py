@@ -81,7 +81,7 @@ class TransformersRecognizer:
         # not fit into memory is told when the first one is recognized.
         silence = AudioWindow(np.zeros(1600, np.float32), None)
         with contextlib.suppress(OutOfMemoryError):
-            self._run([silence], None, _WARM_UP_TOKENS)
+            self._run([silence] * (self._static_size if self._settings.compile else 1), None, _WARM_UP_TOKENS)
 
     def fingerprint(self) -> dict[str, Any]:
         loaded = self._ready()
@@ -132,8 +132,11 @@ class TransformersRecognizer:
             raise ItemFailedError(FailureKind.ASR_ERROR, f"transformers: {str(error)[:500]}") from error
         # Here, and not above: what failed holds on to the batch's memory until its exception is gone.
         self._static = None
-        self._static_size = max(1, (self._static_size + 1) // 2)
         self._torch.cuda.empty_cache()
+        if self._settings.compile and len(batch) < self._static_size:
+            self._static_size = len(batch)
+            return self._run(batch, features, limit)
+        self._static_size = max(1, (len(batch) + 1) // 2)
         raise OutOfMemoryError(f"transformers: {detail}")
 
     def _features(self, batch: Sequence[AudioWindow]) -> Features:
