@@ -79,7 +79,7 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
         context.tell_memory("recognizer", executor)
         with clock.measure("recognizer_warm_up"):
             executor.warm_up()
-        stage = {"decoding": decoder_fingerprint(), **executor.fingerprint()}
+        stage = {"audio_decoder": decoder_fingerprint(), **executor.fingerprint()}
         context.pin("recognizer", stage)
         store = AudioStore(context.suite, clock)
         plan = _plan(context, store, executor, settings.batch_size)
