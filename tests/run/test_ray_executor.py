@@ -277,6 +277,14 @@ def test_programs_and_servers_are_not_spread(settings: LocalRecognizerSettings, 
         RayExecutor(settings, RaySettings(), cpu=True, logs=tmp_path)
 
 
+def test_what_to_install_is_said_where_ray_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BackendError, match=r"pip install 'misheard\[ray\]'"):
+        RayExecutor(FakeRecognizerSettings(), RaySettings(), cpu=True, logs=tmp_path).load()
+
+
 def test_an_address_where_nothing_answers_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(BackendError, match=r"execution\.ray\.address: nothing answers at 127\.0\.0\.1:1 "):
         RayExecutor(
@@ -463,9 +471,11 @@ def test_a_killed_run_leaves_no_ray_behind_and_goes_on_with_other_workers(
     process.wait()
     _, alive = psutil.wait_procs(below, timeout=30)
     assert alive == []
+    process.communicate()
     committed = len(recognized(out))
     process = start(fake.config("other", address=cluster.address, workers=2), fake.suite, out, "--resume")
-    assert process.wait() == 0
+    _, said = process.communicate()
+    assert process.returncode == 0, said
     assert committed < len(recognized(out))
     assert report_without_timings(out) == report_without_timings(fake.local)
 
@@ -477,7 +487,7 @@ def start(config: Path, suite: Path, out: Path, *more: str) -> subprocess.Popen[
             "--suite", str(suite), "--out", str(out), *more,
         ],
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
@@ -492,7 +502,8 @@ def wait_for_batch(process: subprocess.Popen[bytes], out: Path) -> None:
 def test_whisper_on_two_workers_hears_what_it_hears_here(
     cluster: Cluster, tmp_path: Path, models_dir: Path
 ) -> None:
-    whisper = {"kind": "ctranslate2", "model": str(models_dir / "whisper-tiny.en"), "batch_size": 2}
+    model = str(models_dir / "whisper-tiny.en")
+    whisper = {"kind": "ctranslate2", "model": model, "batch_size": 2, "threads": 1}
     reference = make_reference(tmp_path, whisper, 4)
     out = tmp_path / "ray"
     run(reference.config("ray", address=cluster.address, workers=2), reference.suite, out)

@@ -13,7 +13,7 @@ from misheard.execution import RaySettings
 from misheard.recognizers.protocol import SAMPLE_RATE, WINDOW_SECONDS
 from misheard.recognizers.settings import LocalRecognizerSettings
 from misheard.run.executors.protocol import DoneBatch, PlannedBatch, ReadWindow
-from misheard.run.executors.ray_connection import check_reachable, connect
+from misheard.run.executors.ray_connection import check_installed, check_reachable, connect
 from misheard.run.executors.ray_course import LOSSES, Course
 from misheard.run.executors.ray_crew import Crew, Lost
 from misheard.run.executors.ray_flights import Flights
@@ -238,6 +238,7 @@ class RayExecutor:
 
     def _connect(self) -> Any:
         """Return Ray, connected to the config's address or to one of the run's own."""
+        check_installed()
         address = self._config.address
         if address is None:
             self._local = LocalRay(

@@ -1,6 +1,7 @@
 """Connecting this process to a Ray cluster."""
 
 import contextlib
+import importlib.util
 import logging
 import signal
 import socket
@@ -14,17 +15,21 @@ from misheard.run.executors.ray_local import ray_variables
 _CONNECT_SECONDS = 5.0
 
 
+def check_installed() -> None:
+    """Raise BackendError where Ray is not installed."""
+    if importlib.util.find_spec("ray") is None:
+        raise BackendError(
+            "execution.executor ray: Ray is not installed; pip install 'misheard[ray]' (in a checkout: "
+            "pip install '.[ray]')"
+        )
+
+
 def connect(address: str, *, own: bool) -> Any:
     """Connect this process to a Ray, a `LocalRay` or another, and return the library. Raises BackendError."""
     with ray_variables(own=own):
-        try:
-            import ray
-            import ray._private.worker
-        except ImportError as error:
-            raise BackendError(
-                f"execution.executor ray: {error}; pip install 'misheard[ray]' (in a checkout: "
-                "pip install '.[ray]')"
-            ) from error
+        import ray
+        import ray._private.worker
+
         if ray.is_initialized():
             raise BackendError("execution.executor ray: this process is connected to a Ray already")
         # Ray prints what its workers die of on standard output, which is the report's; facts() counts it.
