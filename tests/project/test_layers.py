@@ -24,7 +24,7 @@ LAYERS = [
 HEAVY = {
     "av", "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
     "tokenizers", "networkx", "drawsvg",
-    "huggingface_hub", "pynvml", "psutil", "numba", "pyarrow",
+    "huggingface_hub", "pynvml", "psutil", "numba", "pyarrow", "ray",
 }  # fmt: skip
 
 
