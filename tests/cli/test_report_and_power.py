@@ -188,6 +188,7 @@ def test_damaged_runs_are_named_with_what_to_do(
 OUTPUTS = [
     ("report", "--json", "report.json"),
     ("report", "--csv", "matrix.csv"),
+    ("report", "--csv", "telemetry.parquet"),
     ("power", "--json", "run.json"),
     ("power", "--json", "journal/recognize.jsonl"),
     ("compare", "--json", "items.parquet"),

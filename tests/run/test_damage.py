@@ -138,6 +138,20 @@ def test_a_missing_file_is_named(finished: Path, missing: str) -> None:
         score_run(RunDirectory.open(finished))
 
 
+def test_samples_that_cannot_be_kept_cost_no_report(
+    finished: Path, tmp_path: Path, make_config: MakePath
+) -> None:
+    before = json.loads((finished / "report.json").read_text())
+    for name in ("report.json", "telemetry.parquet"):
+        (finished / name).unlink()
+    (finished / "telemetry.parquet").mkdir()
+    run_here(make_config(), tmp_path / "suite", finished, resume=True)
+    assert {**json.loads((finished / "report.json").read_text()), "timings": None} == {
+        **before,
+        "timings": None,
+    }
+
+
 def test_abort_writes_no_report_however_often_it_is_asked(
     tmp_path: Path, make_suite: MakePath, make_config: MakePath
 ) -> None:

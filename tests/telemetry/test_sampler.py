@@ -74,6 +74,18 @@ def test_thread_samples_between_a_first_and_a_last_sample() -> None:
     assert sampler.ended is None
 
 
+def test_a_first_sample_that_is_interrupted_can_be_stopped() -> None:
+    def read() -> Mapping[str, Reading]:
+        raise KeyboardInterrupt
+
+    sampler = Sampler(read, 0.005, Columns())
+    with pytest.raises(KeyboardInterrupt):
+        sampler.start()
+    with pytest.raises(KeyboardInterrupt):
+        sampler.stop()
+    assert not sampler.is_stuck
+
+
 def test_missed_samples_are_not_made_up_for() -> None:
     """After a sample that takes many intervals the next comes an interval later, not at once."""
     interval, taken = 0.05, []

@@ -385,6 +385,26 @@ def test_damaged_samples_are_replaced(
     assert pq.read_table(path).num_rows == 141
 
 
+def test_a_driver_that_cannot_be_let_go_of_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> None:
+        raise OSError("gone")
+
+    fake = install(monkeypatch, FakeGpu())
+    monkeypatch.setattr(fake, "nvmlShutdown", gone)
+    assert measured().document()["devices"]["listed"]
+    assert describe_devices({})["devices"]
+
+
+def test_samples_with_other_columns_are_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "telemetry.parquet"
+    record(install(monkeypatch)).write(path)
+    pq.write_table(pq.read_table(path).drop_columns(["power_watts"]), path)
+    record(install(monkeypatch)).write(path)
+    table = pq.read_table(path)
+    assert (table.num_rows, "power_watts" in table.column_names) == (141, True)
+    assert len(json.loads(table.schema.metadata[METADATA_KEY])["invocations"]) == 1
+
+
 def test_devices_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
     part = FakeSlice("MIG-11", 3, 0)
     fake = install(

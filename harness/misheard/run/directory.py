@@ -27,7 +27,12 @@ _STATE = {
 
 _OWN_NAMES = frozenset({"run.json", "journal"})
 
-_FILES = frozenset({"run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv"})
+_FILES = frozenset(
+    {
+        "run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv",
+        "telemetry.parquet",
+    }
+)  # fmt: skip
 _FOLDERS = frozenset({"journal", "logs"})
 
 

@@ -116,7 +116,12 @@ def _run_models(context: RunContext) -> None:
         outputs = read_outputs(suite.items, plan, recognized, context.arms, replies, asked)
         judge_suite(context, judge, outputs.arms)
     found = measured.stop()
-    found.write(directory.telemetry)
+    try:
+        found.write(directory.telemetry)
+    except OSError as error:
+        # samples are no output: the run goes on to its report
+        progress = context.progress
+        progress.note(f"{directory.telemetry}: cannot be written ({error.strerror}); samples are lost")
     context.state["telemetry"] = [*context.state.get("telemetry", ()), found.document()]
     context.save()
 

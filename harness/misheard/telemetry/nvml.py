@@ -4,6 +4,7 @@ Units are those of the names: NVML's milliwatts and millijoules become watts and
 Ampere on (but GA100) the driver's power is a mean over one second.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -71,8 +72,9 @@ class Nvml:
         self._library = library
 
     def close(self) -> None:
-        """End the session; a driver that has gone meanwhile is no error."""
-        self._ask(self._library.nvmlShutdown)
+        """End the session; a driver that has gone meanwhile, however it says so, is no error."""
+        with contextlib.suppress(Exception):
+            self._library.nvmlShutdown()
 
     def gpus(self) -> tuple[Gpu, ...]:
         """Return all devices; one that does not tell its UUID cannot be named, and is left out."""

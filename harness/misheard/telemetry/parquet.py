@@ -41,8 +41,10 @@ def write_samples(
 
     before, invocations = _read(path)
     rows = _rows(columns, len(invocations), began, len(uuids))
-    if before is not None:
+    if before is not None and before.schema.equals(rows.schema):
         rows = pa.concat_tables([before.replace_schema_metadata(None), rows])
+    elif before is not None:
+        invocations, rows = [], _rows(columns, 0, began, len(uuids))
     invocations = [*invocations, {"devices": list(uuids), "stages": _marks(stages, began)}]
     metadata = {"format": FORMAT, "format_version": FORMAT_VERSION, "invocations": invocations}
     rows = rows.replace_schema_metadata({METADATA_KEY: canonical_json(metadata).encode("ascii")})

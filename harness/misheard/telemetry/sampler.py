@@ -54,7 +54,9 @@ class Sampler:
     def stop(self) -> None:
         """End the thread and take the last sample."""
         self._stopping.set()
-        self._thread.join(STOP_SECONDS)
+        # whoever is interrupted during the first sample has no thread yet
+        if self._thread.ident is not None:
+            self._thread.join(STOP_SECONDS)
         if self.is_stuck:
             self.ended = TimeoutError.__name__
         self.sample()
