@@ -385,6 +385,15 @@ def test_damaged_samples_are_replaced(
     assert pq.read_table(path).num_rows == 141
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_finite_number_is_no_figure(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
+    gpu = FakeGpu(power_mw=value, limit_mw=value)
+    stage = record(install(monkeypatch, gpu)).document()["stages"]["recognize"]
+    missing = {"reason": "nvml_error", "detail": "not a finite number"}
+    assert stage["devices"][0]["power_watts"] == {"mean": None, "peak": None, **missing}
+    assert describe_devices({})["devices"][0]["power_limit_watts"] == {"value": None, **missing}
+
+
 def test_a_driver_that_cannot_be_let_go_of_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> None:
         raise OSError("gone")

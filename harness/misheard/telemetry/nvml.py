@@ -6,6 +6,7 @@ Ampere on (but GA100) the driver's power is a mean over one second.
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -188,7 +189,7 @@ class Nvml:
         answer = self._ask(ask, device.handle)
         if isinstance(answer, Reading):
             return [answer] * len(names)
-        return [value if isinstance(value, Reading) else Reading(float(value)) for value in answer]
+        return [_as_reading(value, float) for value in answer]
 
     def _memory(self, handle: Any) -> Any:
         """Return memory in bytes; the second form tells what is used from what the driver reserves."""
@@ -306,7 +307,10 @@ def _reading_of(error: Any) -> Reading:
 
 
 def _as_reading(answer: Any, convert: Callable[[Any], float]) -> Reading:
-    return answer if isinstance(answer, Reading) else Reading(convert(answer))
+    if isinstance(answer, Reading):
+        return answer
+    value = convert(answer)
+    return Reading(value) if math.isfinite(value) else none_for(Reason.NVML_ERROR, "not a finite number")
 
 
 def _thousandth(value: Any) -> float:
