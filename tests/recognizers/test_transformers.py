@@ -70,13 +70,14 @@ def clips(real_speech: Path) -> list[AudioWindow]:
     from misheard.suite.manifest import load_suite
 
     suite = load_suite(real_speech)
-    chosen = (*suite.items[:2], *suite.items[-2:])
+    chosen = (*suite.items[:2], suite.items[-1])
     return [AudioWindow(decode(suite.audio_path(item)).samples, "en") for item in chosen]
 
 
 @pytest.fixture(scope="module")
 def tiny(converted: Callable[[str], Path]) -> Iterator[TransformersRecognizer]:
     made = load(converted("whisper-tiny.en"))
+    made.warm_up()
     yield made
     made.close()
 
@@ -111,16 +112,16 @@ def test_an_english_model_hears_what_it_hears_on_ctranslate2(
 def test_a_multilingual_model_hears_what_it_hears_on_ctranslate2(
     models_dir: Path, converted: Callable[[str], Path], clips: list[AudioWindow]
 ) -> None:
-    """Languages given and detected, and a guess from silence that is not reported, in one batch."""
+    """A language that is given and one that is detected, in one batch."""
     folder = converted("whisper-base")
     settings = CTranslate2Settings(model=str(models_dir / "whisper-base"), cpu_compute_type="float32")
-    batch = [clips[1], AudioWindow(clips[3].samples, None), SILENCE]
+    batch = [clips[1], AudioWindow(clips[2].samples, None)]
     other = CTranslate2Recognizer(settings, cpu=True)
     other.load()
     ours = load(folder)
     found = transcripts(ours, batch, len(batch))
     assert_same(found, transcripts(other, batch, len(batch)))
-    assert [one.language for one in found] == ["en", "en", None]
+    assert [one.language for one in found] == ["en", "en"]
     for language in ("ml", "tlh", None, "en"):
         assert ours.supports(language) is other.supports(language)
 
@@ -134,7 +135,6 @@ def test_words_do_not_depend_on_the_batch_or_on_static_shapes(
     options: dict[str, Any],
 ) -> None:
     recognizer = load(converted("whisper-tiny.en"), **options)
-    recognizer.warm_up()
     windows = clips[: options["batch_size"] + 1]
     assert_same(transcripts(recognizer, windows, options["batch_size"]), heard[: len(windows)])
 
@@ -144,13 +144,13 @@ def test_words_are_those_of_the_librarys_own_greedy_generation(
     tiny: TransformersRecognizer, clips: list[AudioWindow], heard: list[WindowTranscript]
 ) -> None:
     loaded = tiny._ready()
-    mel = tiny.features(clips[:3])
+    mel = tiny.features(clips)
     assert mel is not None and mel.seconds > 0
     generated = loaded.model.generate(input_features=mel.value, num_beams=1, do_sample=False)
     texts = [loaded.tokenizer.decode(row, skip_special_tokens=True).strip() for row in generated.tolist()]
-    assert texts == [found.text for found in heard[:3]]
+    assert texts == [found.text for found in heard]
     # and features that were computed ahead change nothing
-    ahead = tiny.recognize(clips[:3], mel)
+    ahead = tiny.recognize(clips, mel)
     assert ahead.features_seconds == mel.seconds
     assert [found.text for found in ahead.windows if isinstance(found, WindowTranscript)] == texts
 
