@@ -19,7 +19,7 @@ from pathlib import Path
 from envs import say
 
 from gpu_checks.lines import WRONG, Line, skipped
-from gpu_checks.registry import CHECKS, Check
+from gpu_checks.registry import CHECKS
 
 
 @dataclass
@@ -35,9 +35,16 @@ class Budget:
 
 
 def run_checks(
-    names: Sequence[str], command: Callable[[str, Path], list[str]], scratch: Path, budget: Budget
+    names: Sequence[str],
+    command: Callable[[str, Path], list[str]],
+    scratch: Path,
+    budget: Budget,
+    patience: float = 1.0,
 ) -> Iterator[Line]:
-    """Run the checks that are named; `command` gives the command of one that writes lines to a file."""
+    """Run the checks that are named; `command` gives the command of one that writes lines to a file.
+
+    `patience` times its limit is when a check counts as hanging.
+    """
     for name in names:
         check = CHECKS[name]
         if budget.left < check.expected:
@@ -47,11 +54,11 @@ def run_checks(
             continue
         say(f"{name} ...")
         results = scratch / f"{name}.jsonl"
-        yield from _run(name, check, command(name, results), results, budget)
+        yield from _run(name, patience * check.limit, command(name, results), results, budget)
 
 
-def _run(name: str, check: Check, command: list[str], results: Path, budget: Budget) -> Iterator[Line]:
-    allowed = min(check.limit, budget.left)
+def _run(name: str, limit: float, command: list[str], results: Path, budget: Budget) -> Iterator[Line]:
+    allowed = min(limit, budget.left)
     log = results.with_suffix(".log")
     with log.open("wb") as output:
         child = subprocess.Popen(
@@ -65,7 +72,7 @@ def _run(name: str, check: Check, command: list[str], results: Path, budget: Bud
             _end(child)
     lines = list(_read(results))
     yield from lines
-    if code is None and allowed < check.limit:
+    if code is None and allowed < limit:
         yield skipped(name, "the rest", f"out of time after {allowed:.0f} s")
     elif code is None:
         yield Line(name, "the rest", WRONG, reason=f"not done after {allowed:.0f} s")
