@@ -49,7 +49,7 @@ class TestTheWholeScript:
         assert found["wrong"] == 0 and found["cpu"] is True and found["machine"]["packages"]["torch"]
         assert [row[1] for row in rows[2:]] == [line["check"] for line in found["lines"]]
         by_name = {line["name"]: line for line in found["lines"]}
-        halved = by_name["6 windows, room for 2 (injected)"]
+        halved = by_name["4 windows, room for 2 (injected)"]
         assert halved["result"] == "ok" and halved["numbers"]["cap"] == 2
         assert by_name["devices not asked"]["numbers"]["missing"] == "not_used"
         said = done.stdout + done.stderr + (tmp_path / "found.json").read_text()
