@@ -24,9 +24,9 @@ def audit_recognition(
         contextlib.closing(Journal(context.directory.audit("recognize"))) as journal,
         context.measured.stage("audit"),
     ):
-        for name, batches in _parts(context, plan):
+        for name, title, batches in _parts(context, plan):
             left = [batch for batch in batches if _name(name, batch) not in journal.committed]
-            context.progress.begin(f"audit of recognition, {name}", len(plan.windows))
+            context.progress.begin(f"audit of recognition, {title}", len(plan.windows))
             context.progress.advance(len(plan.windows) - sum(len(batch.windows) for batch in left))
             with contextlib.closing(as_generator(executor, left, read)) as done:
                 for batch, one in zip(left, done, strict=True):
@@ -45,11 +45,17 @@ def audit_recognition(
                 journal.commit(OF_ARM + name, [], {})
 
 
-def _parts(context: RunContext, plan: Plan) -> Iterator[tuple[str, list[PlannedBatch]]]:
-    """Yield what is recognized again; the last repetition comes last, and says that all is done."""
-    yield ALONE, [PlannedBatch(number, (window,)) for number, window in enumerate(plan.windows)]
-    for number in repeats(context.config.execution):
-        yield repetition(number), [PlannedBatch(n, batch) for n, batch in enumerate(plan.batches())]
+def _parts(context: RunContext, plan: Plan) -> Iterator[tuple[str, str, list[PlannedBatch]]]:
+    """Yield name, title and batches of what is recognized again.
+
+    The last repetition comes last, and says that all is done.
+    """
+    alone = [PlannedBatch(number, (window,)) for number, window in enumerate(plan.windows)]
+    yield ALONE, "each window alone", alone
+    numbers = repeats(context.config.execution)
+    for number in numbers:
+        batches = [PlannedBatch(n, batch) for n, batch in enumerate(plan.batches())]
+        yield repetition(number), f"{number} of {len(numbers)}", batches
 
 
 def _name(part: str, batch: PlannedBatch) -> str:
