@@ -5,9 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -273,6 +274,49 @@ class TestSensors:
         lines = list(telemetry._compared(measured(), asked(telemetry, memory, power, utilization)))
         assert [line.result for line in lines[:3]] == expected
         assert "not_listed" in lines[3].figure and lines[3].result == OK
+
+    def test_a_load_is_measured_while_nvidia_smi_is_asked(
+        self, telemetry: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """The whole check, on a stand-in driver and tool; the load is on the processor."""
+        torch = pytest.importorskip("torch", reason="needs the extra run")
+        fake = importlib.import_module("fake_nvml")
+        loaded: list[float] = []
+
+        def power(now: float) -> float:
+            return 300_000 if loaded else 100_000
+
+        def energy(now: float) -> float:
+            seconds = time.monotonic()
+            return 100_000 * seconds + (200_000 * (seconds - loaded[0]) if loaded else 0)
+
+        def randn(*sizes: int, dtype: Any, device: str) -> Any:
+            loaded.append(time.monotonic())
+            return made(16, 16)
+
+        gpu = fake.FakeGpu(power_mw=power, energy_mj=energy)
+        monkeypatch.setitem(sys.modules, "pynvml", fake.FakeNvml(gpu))
+        tool = tmp_path / "nvidia-smi"
+        tool.write_text(
+            f'#!/bin/sh\ncase "$*" in *query-gpu=uuid*) echo {gpu.uuid};; *) echo 9216, 300.00, 87;; esac\n'
+        )
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        for name, seconds in (("_IDLE_SECONDS", 0.5), ("_RAMP_SECONDS", 0.3), ("_LOAD_SECONDS", 2.0)):
+            monkeypatch.setattr(telemetry, name, seconds)
+        monkeypatch.setattr(telemetry, "_LOAD_BYTES", 8)
+        made, empty = torch.randn, torch.empty
+        monkeypatch.setattr(torch, "randn", randn)
+        monkeypatch.setattr(torch, "empty", lambda size, dtype, device: empty(8))
+        monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (10, 10))
+        properties = SimpleNamespace(uuid=gpu.uuid.removeprefix("GPU-"))
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+        bench = Bench(tmp_path, tmp_path, cpu=False)
+        lines = {line.name: line for line in telemetry.check(bench)}
+        assert len(lines) == 8 and {line.result for line in lines.values()} == {OK}, lines
+        properties.uuid = "11111111-d72c-4106-c12f-20bd9faed9f6"
+        assert telemetry._names(gpu.uuid).result == WRONG
 
     def test_energy_is_set_beside_power(self, telemetry: ModuleType) -> None:
         def jump(now: float) -> float:

@@ -108,14 +108,18 @@ def _on_gpu() -> Iterator[Line]:
         )
         return
     uuid = found["devices"][0]["uuid"]
-    yield _names(uuid)
+    missing = None
     if shutil.which("nvidia-smi") is None:
-        yield skipped(_CHECK, "figures", "nvidia-smi is not installed")
+        missing = "nvidia-smi is not installed"
+    elif found["devices"][0]["mig"]:
+        missing = "a MIG slice has memory figures alone"
+    if missing is not None:
+        yield _names(uuid)
+        yield skipped(_CHECK, "figures", missing)
         return
-    if found["devices"][0]["mig"]:
-        yield skipped(_CHECK, "figures", "a MIG slice has memory figures alone")
-        return
+    # torch wakes the device, so that it is asked for the UUID after the idle moment
     result, asked = _measure(uuid)
+    yield _names(uuid)
     yield from _compared(result, asked)
     yield from _energies(result, asked)
 
