@@ -27,7 +27,18 @@ SCRIPT = ROOT / "scripts" / "gpu_check"
 sys.path.insert(0, str(ROOT / "scripts" / "lib"))
 try:
     from envs import SetUpError
-    from gpu_checks import children, kernels, material, memory, pack, parity, reading, registry, weights
+    from gpu_checks import (
+        children,
+        kernels,
+        material,
+        memory,
+        pack,
+        parity,
+        reading,
+        registry,
+        throughput,
+        weights,
+    )
     from gpu_checks.bench import Bench, Recording, compare
     from gpu_checks.lines import OK, SKIPPED, WRONG, Line, judged, table
 finally:
@@ -496,3 +507,40 @@ def test_reading_ahead_is_measured_on_both_ways(
         ("read_ahead 0, 16 batches of 32", OK), ("read_ahead 2, 16 batches of 32", OK),
     ]  # fmt: skip
     assert all(line.numbers["share"] > 0 for line in lines)
+
+
+class TestThroughput:
+    def lines(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, check: str, ours: str) -> list[Line]:
+        def contestant(text: str) -> Any:
+            return lambda windows: [text] * len(windows)
+
+        monkeypatch.setattr(throughput, "_stock", lambda bench, race: contestant("one two three four"))
+        monkeypatch.setattr(throughput, "_misheard", lambda bench, race, compile_steps: contestant(ours))
+        race = throughput.Race(check, bench.model, "m", "float16", bench.repeated(6), 4, 2)
+        return list(throughput._run(bench, race))
+
+    def test_contestants_are_named_with_their_ratio(
+        self, gpu_bench: GpuBench, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lines = self.lines(gpu_bench, monkeypatch, "throughput", "one two three four")
+        assert [line.name for line in lines] == [
+            "m float16, stock pipeline", "m float16, misheard", "m float16, misheard, compile",
+        ]  # fmt: skip
+        assert {line.result for line in lines} == {OK}
+        stock, ours, _ = (line.numbers for line in lines)
+        assert ours["ratio"] == pytest.approx(stock["seconds"] / ours["seconds"]) and stock["ratio"] == 1
+        assert ours["audio_seconds"] == pytest.approx((10 + 20 + 30 + 40 + 10 + 20) / 16_000)
+
+    @pytest.mark.parametrize(("check", "result"), [("throughput", WRONG), ("large", OK)])
+    def test_other_words_are_wrong_where_there_are_any(
+        self, gpu_bench: GpuBench, monkeypatch: pytest.MonkeyPatch, check: str, result: str
+    ) -> None:
+        lines = self.lines(gpu_bench, monkeypatch, check, "one two three five")
+        assert [line.result for line in lines] == [OK, result, result]
+
+    def test_random_weights_must_be_decoded_to_the_limit(self, gpu_bench: GpuBench) -> None:
+        race = throughput.Race("large", gpu_bench.model, "m", "float16", [], 4, 1)
+        throughput._check_lengths(race, [WindowTranscript("", tokens=224)] * 2)
+        for found in ([WindowTranscript("", tokens=224), WindowTranscript("", tokens=7)], [None]):
+            with pytest.raises(RuntimeError):
+                throughput._check_lengths(race, found)
