@@ -1,6 +1,8 @@
 """Serial and overlapping runs, and audits that ask everything again."""
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
@@ -10,12 +12,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from misheard.audio.decode import DecodedAudio
 from misheard.config import load_config
 from misheard.errors import BackendError
 from misheard.language_models.fake import FakeModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.recognizers.fake import FakeRecognizer
 from misheard.recognizers.protocol import AudioWindow, Features, RecognizedBatch
+from misheard.run.audio_store import AudioStore
+from misheard.run.beside import Beside
 from misheard.run.clock import Clock
 from misheard.run.context import RunOptions
 from misheard.run.directory import RunDirectory
@@ -23,6 +28,7 @@ from misheard.run.journal import read_batches
 from misheard.run.progress import NoProgress
 from misheard.run.runner import run
 from misheard.run.scoring import score_run
+from misheard.suite.items import Item
 
 MakePath = Callable[..., Path]
 
@@ -131,6 +137,32 @@ def test_a_model_that_breaks_meanwhile_ends_recognition_too(
     again = report_of(config, suite, out, OVERLAP, "recognizer.delay_seconds=0.3", resume=True)
     unbroken = report_of(config, suite, tmp_path / "unbroken", OVERLAP, "recognizer.delay_seconds=0.3")
     assert same(again) == same(unbroken)
+
+
+def test_planning_that_is_interrupted_meanwhile_ends_at_the_next_recording(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, stop = AudioStore.get, Beside.stop
+    decoded: list[str] = []
+    stopped = threading.Event()
+
+    def interrupting(self: AudioStore, item: Item) -> DecodedAudio:
+        decoded.append(item.id)
+        if len(decoded) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            stopped.wait(30)
+        return read(self, item)
+
+    def noted(self: Beside) -> None:
+        stop(self)
+        stopped.set()
+
+    monkeypatch.setattr(AudioStore, "get", interrupting)
+    monkeypatch.setattr(Beside, "stop", noted)
+    with pytest.raises(KeyboardInterrupt):
+        report_of(make_config(), make_suite(speech=12), tmp_path / "out", OVERLAP)
+    assert len(decoded) == 2
+    assert not RunDirectory(tmp_path / "out").plan.exists()
 
 
 def test_an_audit_of_what_repeats_itself_counts_no_change(

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from fake_nvml import (
 )
 from made_runs import OWN, PRICE, STAGES, WORK, busy, record
 
+from misheard.telemetry import sampler
 from misheard.telemetry.facade import Telemetry, TelemetryOptions, describe_devices
 from misheard.telemetry.parquet import METADATA_KEY
 from misheard.telemetry.readings import Reading, Reason, none_for
@@ -383,6 +385,23 @@ def test_damaged_samples_are_replaced(
     path.write_bytes(content)
     record(install(monkeypatch)).write(path)
     assert pq.read_table(path).num_rows == 141
+
+
+@pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetUUID", "nvmlShutdown"])
+def test_a_driver_that_does_not_answer_holds_nothing_up(
+    monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    monkeypatch.setattr(sampler, "STOP_SECONDS", 0.05)
+    release = threading.Event()
+    fake = install(monkeypatch, FakeGpu())
+    monkeypatch.setattr(fake, function, lambda *_: release.wait())
+    telemetry = Telemetry(TelemetryOptions())
+    telemetry.start()
+    document = telemetry.stop().document()
+    described = describe_devices({})
+    release.set()
+    assert document["enabled"] and described["devices"] == []
+    assert (described["reason"], described["detail"]) == ("read_error", "TimeoutError")
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])

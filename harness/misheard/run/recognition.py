@@ -73,6 +73,8 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
     settings = local_recognizer(context.config.recognizer)
     with contextlib.closing(_executor(context, settings, journal)) as executor:
         context.beside.interrupt = executor.close
+        # where it was set too late to be called
+        context.beside.check_stopped()
         progress.begin("loading the recognizer", None)
         with clock.measure("recognizer_load"):
             executor.load()
@@ -129,7 +131,11 @@ def _plan(context: RunContext, store: AudioStore, executor: RecognitionExecutor,
         plan = read_plan(path)
     else:
         context.progress.begin("decoding and planning", len(context.suite.items))
-        advance = context.progress.advance
+
+        def advance(steps: int) -> None:
+            context.progress.advance(steps)
+            context.beside.check_stopped()
+
         split = whole if executor.whole_clips else cut
         plan = make_plan(context.suite, store.get, executor.supports, batch_size, advance, split)
         write_plan(path, plan)

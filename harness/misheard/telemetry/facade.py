@@ -8,6 +8,7 @@ with telemetry.stage("recognize"):
 result = telemetry.stop(Work(audio_seconds=3600.0))
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +35,7 @@ from misheard.telemetry.result import (
     Work,
     device_column,
 )
-from misheard.telemetry.sampler import Sampler
+from misheard.telemetry.sampler import Sampler, answer_in_time
 from misheard.telemetry.stages import IDLE, Interval, StageMarks
 from misheard.telemetry.tree import ProcessTree
 
@@ -89,7 +90,7 @@ class Telemetry:
             self._tree = ProcessTree(pids)
         self._rapl = Rapl(self._options.powercap)
         try:
-            self._devices = self._open_devices()
+            self._devices, self._session, self._sampled = answer_in_time(self._open_devices)
         except Exception as error:  # noqa: BLE001 - whatever a driver does, the run goes on
             self._devices = Devices(missing=none_for(Reason.READ_ERROR, type(error).__name__))
         self._sampler = Sampler(self._read, self._options.interval_seconds, self._columns)
@@ -137,7 +138,8 @@ class Telemetry:
         span = Interval(self._began, time.monotonic())
         if self._session is not None:
             if sampler is None or not sampler.is_stuck:
-                self._session.close()
+                with contextlib.suppress(TimeoutError):
+                    answer_in_time(self._session.close)
             self._session = None
         return TelemetryResult(
             columns=self._columns,
@@ -150,17 +152,20 @@ class Telemetry:
             price=self._options.price,
         )
 
-    def _open_devices(self) -> Devices:
+    def _open_devices(self) -> tuple[Devices, Nvml | None, list[Device | Reading]]:
         if not self._options.uses_devices:
-            return Devices(missing=none_for(Reason.NOT_USED))
+            return Devices(missing=none_for(Reason.NOT_USED)), None, []
         session = open_nvml()
         if isinstance(session, Reading):
-            return Devices(missing=session)
-        self._session = session
-        selection = _selected(session, os.environ)
-        self._sampled = [session.device(visible) for visible in selection.devices]
+            return Devices(missing=session), None, []
+        try:
+            selection = _selected(session, os.environ)
+            sampled = [session.device(visible) for visible in selection.devices]
+        except Exception:
+            session.close()
+            raise
         missing = None if selection.devices else none_for(Reason.NO_DEVICE)
-        return Devices(selection.devices, missing, selection.is_certain)
+        return Devices(selection.devices, missing, selection.is_certain), session, sampled
 
     def _read(self) -> Mapping[str, Reading]:
         """Take one sample; called from the sampler's thread alone."""
@@ -197,7 +202,7 @@ def describe_devices(environ: Mapping[str, str] | None = None) -> dict[str, Any]
         "devices": [],
     }
     try:
-        return facts | _ask_for_devices(environ)
+        return facts | answer_in_time(lambda: _ask_for_devices(environ))
     except Exception as error:  # noqa: BLE001 - whatever a driver does, the run goes on
         return facts | why(Reason.READ_ERROR, type(error).__name__)
 

@@ -3,23 +3,43 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import TypeVar
 
 from misheard.telemetry.columns import Columns
 from misheard.telemetry.readings import Reading
+
+T = TypeVar("T")
 
 MAX_SHARE = 0.01
 """Of one core, what sampling may take of the time; where it takes more, the interval is doubled."""
 
 STOP_SECONDS = 5.0
-"""How long the end of a run waits for a sample that is being taken."""
+"""How long the beginning and the end of a run wait for a sample that is being taken."""
 
 _JUDGED_AFTER = 20
 """Samples before the cost is judged; the first ones load libraries and fill caches."""
 
 
+def answer_in_time(ask: Callable[[], T]) -> T:
+    """Return what a function says. Raises what it raises, and TimeoutError after `STOP_SECONDS`."""
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is taken
+            answer.set_exception(error)
+
+    # a daemon, unlike the threads of a pool: the end of the process does not wait for it
+    threading.Thread(target=run, name="misheard-driver", daemon=True).start()
+    return answer.result(STOP_SECONDS)
+
+
 class Sampler:
     """Takes samples every `interval_seconds` from `start` to `stop`, and one at each of them.
 
+    A thread takes them all: a sensor that does not answer holds `start` and `stop` up for `STOP_SECONDS`.
     Where a sample is late, the ones that were missed are left out: there are never two in a burst. An
     exception ends the sampling, not the run; `ended` then names its type.
 
@@ -37,6 +57,7 @@ class Sampler:
     ) -> None:
         self._read = read
         self._stopping = threading.Event()
+        self._first = threading.Event()
         self._thread = threading.Thread(target=self._run, name="misheard-telemetry", daemon=True)
         self._judged_from: tuple[float, float, int] | None = None
         self.columns = columns
@@ -47,19 +68,18 @@ class Sampler:
         self.ended: str | None = None
 
     def start(self) -> None:
-        """Take the first sample, so that what follows is enclosed, and start the thread."""
-        self.sample()
+        """Start the thread and wait for its first sample, so that what follows is enclosed."""
         self._thread.start()
+        self._first.wait(STOP_SECONDS)
 
     def stop(self) -> None:
-        """End the thread and take the last sample."""
+        """Have the thread take the last sample and end."""
         self._stopping.set()
-        # whoever is interrupted during the first sample has no thread yet
+        # whoever is interrupted early has no thread yet
         if self._thread.ident is not None:
             self._thread.join(STOP_SECONDS)
         if self.is_stuck:
             self.ended = TimeoutError.__name__
-        self.sample()
 
     @property
     def is_stuck(self) -> bool:
@@ -90,17 +110,19 @@ class Sampler:
 
     def _run(self) -> None:
         began = time.thread_time()
-        outside = self.overhead_seconds
+        self.sample()
+        self._first.set()
         due = time.monotonic() + self.interval_seconds
         while self.ended is None and not self._stopping.wait(max(0.0, due - time.monotonic())):
             self.sample()
             # the thread's own clock also counts what waiting costs
-            self.overhead_seconds = outside + time.thread_time() - began
+            self.overhead_seconds = time.thread_time() - began
             self._judge()
             now = time.monotonic()
             due += self.interval_seconds
             if due <= now:
                 due = now + self.interval_seconds
+        self.sample()
 
     def _judge(self) -> None:
         """Double the interval where the samples since the last judgement cost more than they may."""
