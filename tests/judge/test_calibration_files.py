@@ -154,6 +154,16 @@ def test_a_damaged_calibration_is_refused_with_a_hash_and_without(tmp_path: Path
     assert "canary" not in str(raised.value)
 
 
+def test_a_number_beyond_what_json_can_hold_again_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    made_calibration(path)
+    content = re.sub(rb'"score": [\d.]+', b'"score": 1e999', path.read_bytes(), count=1)
+    assert b"1e999" in content
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="a number that is not finite"):
+        read_calibration(path)
+
+
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"{}", b'{"format": "x"}', b"[" * 100_000, b"\xff", b'{"a": NaN}']
 )

@@ -81,6 +81,8 @@ DAMAGES: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "arms unknown": ("run.json", lambda lines: [json.dumps(json.loads("".join(lines)) | {"arms": ["zz"]})]),
     "no config": ("run.json", lambda lines: ['{"schema": "misheard/run/1"}']),
     "no json": ("run.json", lambda lines: ["{"]),
+    "nested": ("run.json", lambda lines: ["[" * 100_000]),
+    "plan is nested": ("plan.jsonl", lambda lines: ["[" * 100_000, *lines[1:]]),
 }
 
 

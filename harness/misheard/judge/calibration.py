@@ -192,6 +192,8 @@ def parse_calibration(raw: bytes, name: str) -> Calibration:
         raise InputError(f"{name}: damaged: {', '.join(places)}") from error
     except RecursionError as error:
         raise InputError(f"{name}: nested too deeply") from error
+    except ValueError as error:  # 1e999 is JSON, and no number that JSON can hold again
+        raise InputError(f"{name}: holds a number that is not finite") from error
 
 
 def write_calibration(path: Path, calibration: Calibration) -> None:

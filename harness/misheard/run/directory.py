@@ -121,7 +121,7 @@ class RunDirectory:
         """Return `run.json`. Raises IncompleteRunError where it is missing or not one of ours."""
         try:
             data = json.loads(self.run_json.read_bytes())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise IncompleteRunError(f"{self.run_json}: cannot be read ({type(error).__name__})") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise IncompleteRunError(f"{self.run_json}: not written by this version of misheard")

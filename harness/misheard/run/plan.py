@@ -199,7 +199,7 @@ def read_plan(path: Path) -> Plan:
         )
     except FileNotFoundError as error:
         raise IncompleteRunError(f"{path}: missing; was the run started?") from error
-    except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, OSError, RecursionError) as error:
         raise IncompleteRunError(f"{path}: not a batch plan ({type(error).__name__})") from error
 
 

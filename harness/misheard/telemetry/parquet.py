@@ -107,5 +107,5 @@ def _read(path: Path) -> tuple[Any, list[dict[str, Any]]]:
         if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
             return None, []
         return table, list(metadata["invocations"])
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, RecursionError):
         return None, []
