@@ -9,6 +9,7 @@ from rich.text import Text
 from misheard.report.labels import Marks
 from misheard.report.terminal_cells import heading, joined
 
+_FACTORS = "real-time factor"
 _LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "audio",
@@ -50,7 +51,7 @@ _LINES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "llm start",
         (("language_model_load_seconds", "loading"), ("language_model_warm_up_seconds", "warm-up")),
     ),
-    ("real-time factor", (("rtf_inference", "recognition"), ("rtf_end_to_end", "end to end"))),
+    (_FACTORS, (("rtf_inference", "recognition"), ("rtf_end_to_end", "end to end"))),
 )
 _LABEL_WIDTH = max(len(title) for title, _ in _LINES) + 2
 
@@ -64,6 +65,8 @@ def timings_block(timings: Mapping[str, Any], width: int, marks: Marks) -> Rende
             for name, what in figures
             if _has_digits(amount := _amount(name, timings.get(name)))
         ]
+        if title == _FACTORS and timings.get("rtf_reason"):
+            shown = [f"not published: {timings['rtf_reason']}"]
         if shown:
             text = joined(shown, width, marks, indent=_LABEL_WIDTH, start=_LABEL_WIDTH)
             lines.append(Text(f"{title:<{_LABEL_WIDTH}}{text}"))
