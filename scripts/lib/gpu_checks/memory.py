@@ -30,9 +30,9 @@ class Cramped:
 def check(bench: Bench) -> Iterator[Line]:
     if bench.cpu:
         recognizer = bench.recognizer(batch_size=8)
-        windows = bench.repeated(4)
+        windows = bench.repeated(3)
         reference = texts(heard(recognizer, windows, len(windows)))
-        yield _halved("4 windows, room for 2 (injected)", Cramped(recognizer, 2), windows, reference, 2)
+        yield _halved("3 windows, room for 2 (injected)", Cramped(recognizer, 2), windows, reference, 2)
     else:
         yield _filled(bench)
 
