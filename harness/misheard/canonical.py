@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,19 @@ def canonical_json(value: Any) -> str:
 def sha256_json(value: Any) -> str:
     """Return the hex sha256 of the canonical JSON of `value`."""
     return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+def changed_names(before: Any, now: Any, name: str = "") -> list[str]:
+    """Return the dotted names, under `name`, of the JSON values that differ."""
+    if before == now:
+        return []
+    if not isinstance(before, Mapping) or not isinstance(now, Mapping):
+        return [name]
+    return [
+        inner
+        for key in sorted({*before, *now})
+        for inner in changed_names(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+    ]
 
 
 def sha256_file(path: Path) -> str:

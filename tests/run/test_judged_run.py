@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from misheard.audio.decode import decode
 from misheard.judge.calibration import Calibration, Rerun, calibrate, read_calibration, write_calibration
 from misheard.judge.calibration_set import read_calibration_set
 from misheard.metrics.base import Judgement
+from misheard.recognizers.fake import samples_sha256
+from misheard.recognizers.protocol import AudioWindow
 
 MakePath = Callable[..., Path]
 
@@ -224,3 +227,26 @@ def test_runs_of_different_judges_do_not_compare_until_both_are_scored_without(
     for run in (judged, other):
         assert misheard("score", run, "--set", "judge=null").returncode == 0
     assert misheard("compare", judged, other).returncode == 0
+
+
+def test_a_judge_that_had_nothing_to_judge_may_change_and_stays_in_the_report(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    suite, out = make_suite(2, 0), tmp_path / "out"
+    rows = [json.loads(line) for line in (suite / "items.jsonl").read_text().splitlines()]
+    (suite / "items.jsonl").write_text(
+        "".join(json.dumps({k: row[k] for k in ("id", "audio", "reference")}) + "\n" for row in rows)
+    )
+    heard = {}
+    for row in rows:
+        samples = decode(suite / row["audio"]).samples
+        heard[samples_sha256(AudioWindow(samples, "en"))] = row["reference"]
+    for threshold in (50, 60):
+        judge = {"language_model": {"kind": "fake"}, "questions": ["meaning"], "threshold": threshold}
+        config = make_config(
+            recognizer={"kind": "fake", "transcripts": heard}, language_model=None, judge=judge
+        )
+        more = ["--resume"] if threshold == 60 else []
+        done = misheard("run", config, "--suite", suite, "--out", out, *more)
+        assert done.returncode == 0, done.stderr
+        assert report(out)["judge"]["threshold"] == threshold

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from misheard.config import load_config
-from misheard.errors import RunAbortedError
+from misheard.errors import NotComparableError, RunAbortedError
 from misheard.failures import FailureKind
 from misheard.language_models.fake import FakeModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
@@ -69,3 +69,38 @@ def test_fail_fast_is_not_stuck_on_yesterdays_failure(
         with pytest.raises(RunAbortedError, match="q02"):
             run_here(config, suite, out, fail_fast=True)
     assert run_here(config, suite, out, resume=True, fail_fast=True).report["failures"]["samples_failed"] == 0
+
+
+def test_a_prompt_may_change_until_the_first_reply_and_not_after(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    prompt = tmp_path / "mine.yaml"
+    prompt.write_text('user: "A {transcript}"\n')
+    judge = {"questions": ["meaning"], "meaning_prompt": str(prompt.with_name("judge.yaml"))}
+    Path(judge["meaning_prompt"]).write_text('user: "J {first} {second}"\n')
+    suite, config, out = (
+        make_suite(),
+        make_config(respond={"prompt": str(prompt)}, judge=judge),
+        tmp_path / "out",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FakeModel, "complete", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_here(config, suite, out)
+    prompt.write_text('user: "B {transcript}"\n')
+    failing = pytest.MonkeyPatch()
+    failing_with(FailureKind.LLM_ERROR, failing)
+    run_here(config, suite, out, resume=True)
+    failing.undo()
+    prompt.write_text('user: "C {transcript}"\n')
+    with pytest.raises(NotComparableError, match=r"respond\.prompt\.sha256; put it back"):
+        run_here(config, suite, out, resume=True)
+    prompt.write_text('user: "B {transcript}"\n')
+    Path(judge["meaning_prompt"]).write_text('user: "K {first} {second}"\n')
+    with pytest.raises(NotComparableError, match=r"judge\.meaning\.prompt\.sha256; put it back"):
+        run_here(config, suite, out, resume=True)
+
+
+def interrupted(self: FakeModel, requests: Sequence[ChatRequest], sampling: Sampling) -> Iterator[Completion]:
+    raise KeyboardInterrupt
+    yield

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from misheard.canonical import changed_names
 from misheard.judge.calibration import Calibration
 from misheard.judge.drift import Drift
 
@@ -43,7 +44,7 @@ def trust(judge: Mapping[str, Mapping[str, Any]], calibration: Calibration | Non
     changed = [
         f"{question}: {name}"
         for question, fingerprint in judge.items()
-        for name in _changed(fingerprint, calibration.judge[question], "")  # type: ignore[index]
+        for name in changed_names(fingerprint, calibration.judge[question])  # type: ignore[index]
     ]
     if changed:
         return Trust(
@@ -63,16 +64,3 @@ def trust(judge: Mapping[str, Mapping[str, Any]], calibration: Calibration | Non
         )
         return Trust(False, reason, overall, beyond)
     return Trust(True, "", overall, beyond)
-
-
-def _changed(now: Any, then: Any, name: str) -> list[str]:
-    """Return the dotted names of the values that differ."""
-    if now == then:
-        return []
-    if not isinstance(now, Mapping) or not isinstance(then, Mapping):
-        return [name]
-    return [
-        inner
-        for key in sorted({*now, *then})
-        for inner in _changed(now.get(key), then.get(key), f"{name}.{key}" if name else str(key))
-    ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from misheard.canonical import changed_names
 from misheard.config import RunConfig
 from misheard.errors import NotComparableError, RunAbortedError
 from misheard.failures import Failure, FailureKind
@@ -13,6 +14,7 @@ from misheard.run.beside import Beside
 from misheard.run.clock import Clock
 from misheard.run.directory import RunDirectory
 from misheard.run.evaluated import RunSubset
+from misheard.run.journal import has_rows
 from misheard.run.measured import Measured
 from misheard.run.progress import Progress
 from misheard.stages.prompts import PromptTemplate
@@ -133,21 +135,27 @@ class RunContext:
             self.executed(f"{part}_memory", note)
 
     def pin(self, part: str, fingerprint: dict[str, Any]) -> None:
-        """Record what a part of the system is; a resumed run must still be made of the same.
+        """Record what a part of the system is; what a run was made with, it must be resumed with.
 
-        Raises NotComparableError that names what changed.
+        A part after the recognition may change until its first reply is in the journal. Raises
+        NotComparableError that names what changed.
         """
         with self.beside.lock:
             system = self.state["system"]
             before = system.get(part)
-            if before is not None and before != fingerprint:
-                keys = sorted(k for k in {*before, *fingerprint} if before.get(k) != fingerprint.get(k))
+            if before is not None and before != fingerprint and self._made_with(part):
+                names = ", ".join(changed_names(before, fingerprint, part))
                 raise NotComparableError(
-                    f"--resume {self.directory.root}: the {part} changed since the run began "
-                    f"({', '.join(keys)}); start a new run"
+                    f"--resume {self.directory.root}: changed since the run began: {names}; put it back, or "
+                    "start a new run"
                 )
             system[part] = fingerprint
             self.save()
+
+    def _made_with(self, part: str) -> bool:
+        """Whether the run has something that was made with a part of the system as it is recorded."""
+        journal = {**self.directory.answers, "judge": self.directory.judge}.get(part)
+        return journal is None or has_rows(journal)
 
     def failed_now(self, failed: Sequence[FailedItem]) -> None:
         """Stop at the first failed item where `fail_fast` asks for it. Raises RunAbortedError.

@@ -62,6 +62,11 @@ class RunDirectory:
         return self.journal / f"audit-{stage}.jsonl"
 
     @property
+    def answers(self) -> dict[str, Path]:
+        """The journals of the stages after the recognition, without the judge, by stage."""
+        return {"correct": self.correct, "respond": self.respond, "plan": self.plans, "render": self.boards}
+
+    @property
     def begun(self) -> bool:
         """Whether a run has been recorded here. One that was killed before that begins anew."""
         return self.run_json.is_file()

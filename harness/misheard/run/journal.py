@@ -86,6 +86,11 @@ def read_batches(path: Path) -> Iterator[Batch]:
         yield batch
 
 
+def has_rows(*journals: Path) -> bool:
+    """Whether any of some journals holds a row; one that does not exist holds none."""
+    return any(batch.rows for path in journals if path.exists() for batch in read_batches(path))
+
+
 class Journal:
     """A journal open for appending. What a killed writer left behind its last commit is cut off first."""
 

@@ -50,7 +50,9 @@ def checked_judge(context: RunContext, *, again: bool) -> LanguageModel | None:
         return None
     _keep_calibration(context, settings)
     arms = [str(arm) for arm in asking_arms(context.arms)]
-    if not again and is_finished(read_replies(context.directory.judge), arms):
+    # a judge that had nothing to say is recorded too, or its numbers would be those of no judge
+    is_known = "judge" in context.state["system"]
+    if not again and is_known and is_finished(read_replies(context.directory.judge), arms):
         return None
     chosen = settings.language_model or context.config.language_model
     if chosen is None:

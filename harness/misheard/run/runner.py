@@ -2,10 +2,10 @@
 
 import contextlib
 import importlib.metadata
-from pathlib import Path
 from typing import Any
 
 import misheard
+from misheard.canonical import changed_names
 from misheard.config import RunConfig
 from misheard.errors import InputError, NotComparableError
 from misheard.metrics.base import Arm
@@ -15,7 +15,7 @@ from misheard.run.context import RunContext, RunOptions, questions, scenes
 from misheard.run.directory import RunDirectory, read_suite, write_suite
 from misheard.run.evaluated import holdout_run, left_out, load_run_suite, suite_facts
 from misheard.run.hearing import hearing
-from misheard.run.journal import read_batches
+from misheard.run.journal import has_rows
 from misheard.run.judging import checked_judge, judge_suite
 from misheard.run.measured import Measured
 from misheard.run.outputs import read_outputs
@@ -167,11 +167,10 @@ def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, 
     changed = [
         name
         for part in ("misheard", "config", "cpu", "versions")
-        for name in _changed(before.get(part), now[part], part)
+        for name in changed_names(before.get(part), now[part], part)
     ]
-    asked = _has_rows(directory.correct, directory.respond, directory.plans, directory.boards)
-    free: tuple[str, ...] = _ANY_TIME if asked else (*_ANY_TIME, *_ANSWERING)
-    free += () if _has_rows(directory.judge) else _JUDGING
+    free: tuple[str, ...] = _ANY_TIME if has_rows(*directory.answers.values()) else (*_ANY_TIME, *_ANSWERING)
+    free += () if has_rows(directory.judge) else _JUDGING
     bound = [name.removeprefix("config.") for name in changed if not name.startswith(free)]
     if bound:
         raise NotComparableError(
@@ -183,23 +182,6 @@ def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, 
             before["system"].pop(stage, None)
     if any(name.startswith(_JUDGING) for name in changed):
         before["system"].pop("judge", None)
-
-
-def _has_rows(*journals: Path) -> bool:
-    return any(batch.rows for path in journals if path.exists() for batch in read_batches(path))
-
-
-def _changed(before: Any, now: Any, name: str) -> list[str]:
-    """Return the dotted names of the values that differ."""
-    if before == now:
-        return []
-    if not isinstance(before, dict) or not isinstance(now, dict):
-        return [name]
-    return [
-        inner
-        for key in sorted({*before, *now})
-        for inner in _changed(before.get(key), now.get(key), f"{name}.{key}")
-    ]
 
 
 def _check_subset(directory: RunDirectory, before: str | None, now: str | None) -> None:
