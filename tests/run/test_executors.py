@@ -1,19 +1,24 @@
 """Carrying a batch plan out: order, reading ahead, and batches that do not fit into memory."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from misheard.config import load_config
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.recognizers.fake import FakeRecognizer
 from misheard.recognizers.protocol import AudioWindow, Features, OutOfMemoryError, RecognizedBatch
 from misheard.recognizers.settings import FakeRecognizerSettings
+from misheard.run.clock import Clock
+from misheard.run.context import RunOptions
 from misheard.run.executors.local import LocalExecutor
 from misheard.run.executors.protocol import PlannedBatch, as_generator
 from misheard.run.plan import PlannedWindow
+from misheard.run.progress import NoProgress
+from misheard.run.runner import run
 from misheard.stages.recognize import recognize_within_memory
 
 
@@ -200,3 +205,24 @@ def test_a_whole_run_tells_its_cap(tmp_path: Path, make_suite, make_config) -> N
     assert any("out of memory" in note and "1 window" in note for note in notes)
     assert tight["determinism"]["memory_cap"] == 1  # type: ignore[index]
     assert tight["matrix"] == roomy["matrix"]
+
+
+def test_a_waiting_window_keeps_no_whole_recording_in_memory(
+    tmp_path: Path,
+    make_suite: Callable[..., Path],
+    make_config: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hear, kept = FakeRecognizer.recognize, []
+
+    def noted(
+        self: FakeRecognizer, batch: Sequence[AudioWindow], features: Features | None = None
+    ) -> RecognizedBatch:
+        kept.extend(one.samples.base is None for one in batch)
+        return hear(self, batch, features)
+
+    monkeypatch.setattr(FakeRecognizer, "recognize", noted)
+    suite = make_suite(speech=1, silent=0, seconds=40.0)
+    options = RunOptions(tmp_path / "out", suite, cpu=True)
+    run(load_config(make_config(language_model=None)), options, NoProgress(), Clock())
+    assert len(kept) > 1 and all(kept)

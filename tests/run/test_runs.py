@@ -250,6 +250,20 @@ def test_resume_goes_on_only_with_the_same_run(
     assert "q02" in edited.stderr
 
 
+def test_a_run_from_before_there_were_schedules_goes_on(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    suite, config, out = make_suite(), make_config(), tmp_path / "run"
+    run(config, suite, out)
+    state = json.loads((out / "run.json").read_text())
+    for section in ("execution", "telemetry", "price"):
+        del state["config"][section]
+    del state["telemetry"]
+    (out / "run.json").write_text(json.dumps(state))
+    done = run(config, suite, out, "--resume")
+    assert (done.returncode, done.stderr.count("misheard:")) == (0, 0)
+
+
 def test_answering_may_change_until_the_first_answer(
     tmp_path: Path, make_suite: MakePath, make_config: MakePath
 ) -> None:

@@ -232,7 +232,11 @@ def _window(
     if audio.sha256 != audio_sha256:
         detail = "the recording changed since the batch plan was made"
         raise ItemFailedError(FailureKind.AUDIO_UNDECODABLE, detail)
-    return AudioWindow(audio.samples[planned.start : planned.end], whisper_code(item.language), file)
+    samples = audio.samples[planned.start : planned.end]
+    if len(samples) < len(audio.samples):
+        # a view would keep the whole recording in memory as long as its window waits
+        samples = samples.copy()
+    return AudioWindow(samples, whisper_code(item.language), file)
 
 
 def _failed(batch: Sequence[PlannedWindow], outcomes: Sequence[WindowOutcome]) -> list[FailedItem]:

@@ -8,6 +8,7 @@ import misheard
 from misheard.canonical import changed_names
 from misheard.config import RunConfig
 from misheard.errors import InputError, NotComparableError
+from misheard.execution import ExecutionConfig
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import CommandSettings
 from misheard.run.clock import Clock, describe_machine, peak_memory_bytes
@@ -164,6 +165,9 @@ def _check_same(directory: RunDirectory, before: dict[str, Any], now: dict[str, 
     Until the first reply is in a journal, everything about answering, planning and rendering may still
     change; until the first judgement is, everything about the judge.
     """
+    # a run that began before there was this section was carried out as its defaults say
+    defaults = {"execution": ExecutionConfig().model_dump(mode="json")}
+    before = {**before, "config": {**defaults, **before["config"]}}
     changed = [
         name
         for part in ("misheard", "config", "cpu", "versions")
