@@ -65,6 +65,7 @@ def main() -> NoReturn:
         sys.exit(INTERRUPTED)
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
-            _say("misheard: interrupted; a run goes on with --out DIR --resume")
+            advice = "; go on with --out DIR --resume" if sys.argv[1:2] == ["run"] else ""
+            _say(f"misheard: interrupted{advice}")
         raise
     sys.exit(0)

@@ -1,6 +1,8 @@
 """`misheard judge` with fake judges: drift passes or blocks, replies are counted, no text comes out."""
 
 import json
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import yaml
 from made_calibrations import made_set, write_config, write_set
 from typer.testing import CliRunner
 
+from misheard import cli
 from misheard.commands import app
 from misheard.errors import MisheardError
 from misheard.judge.calibration import read_calibration
@@ -213,3 +216,18 @@ def test_trust_is_for_the_calibrated_judge_alone(over: Path) -> None:
     found = trust(drifted.judge, drifted)
     assert not found.is_trusted
     assert found.drift == 20.0 and "drifted" in found.reason
+
+
+@pytest.mark.parametrize(("command", "advice"), [("run", "; go on with --out DIR --resume"), ("judge", "")])
+def test_only_a_run_that_was_interrupted_can_go_on(
+    command: str, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(arguments: list[str]) -> None:
+        sys.exit(130)
+
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    monkeypatch.setattr(cli, "_run", interrupted)
+    monkeypatch.setattr(sys, "argv", ["misheard", command])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err == f"misheard: interrupted{advice}\n"
