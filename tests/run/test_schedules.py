@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from misheard.audio.decode import DecodedAudio
 from misheard.config import load_config
-from misheard.errors import BackendError
+from misheard.errors import BackendError, IncompleteRunError
 from misheard.language_models.fake import FakeModel
 from misheard.language_models.protocol import ChatRequest, Completion, Sampling
 from misheard.recognizers.fake import FakeRecognizer
@@ -247,6 +247,23 @@ def test_an_audit_that_was_interrupted_goes_on(
     assert {**again, "timings": None} == {**unbroken, "timings": None}
     committed = [batch.name for batch in read_batches(RunDirectory(out).audit("respond"))]
     assert len(committed) == len(set(committed))
+
+
+@pytest.mark.parametrize("stage", ["recognize", "respond"])
+def test_an_audit_without_its_end_is_not_counted(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath, stage: str
+) -> None:
+    suite, config, out = make_suite(), make_config(), tmp_path / "out"
+    first = report_of(config, suite, out, AUDIT)
+    directory = RunDirectory.open(out)
+    path = directory.audit(stage)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for rest in (lines[:-1], lines[:3]):
+        path.write_bytes(b"".join(rest))
+        with pytest.raises(IncompleteRunError, match=path.name):
+            score_run(directory)
+    again = report_of(config, suite, out, AUDIT, resume=True)
+    assert {**again, "timings": None} == {**first, "timings": None}
 
 
 def test_a_finished_audit_loads_nothing_again(

@@ -4,11 +4,13 @@ Reads journals and nothing else, as scoring does.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from misheard.config import RunConfig
+from misheard.errors import IncompleteRunError
 from misheard.metrics.base import Arm
-from misheard.run.auditing import ALONE, audited_arm, repeats, repetition
+from misheard.run.auditing import ALONE, audited_arm, is_audited, repeats, repetition
 from misheard.run.directory import RunDirectory
 from misheard.run.journal import Batch, read_batches
 from misheard.run.outputs import StageReplies
@@ -31,6 +33,8 @@ def determinism_document(
     recognized in a batch of its own (`alone`). `stages` count the requests of the audited arm whose reply
     changed in any repetition. A failure is a change where the other is none. Intervals are exact binomial
     ones (Clopper and Pearson 1934), which take windows and requests as independent.
+
+    Raises IncompleteRunError where an audit did not come to its end.
     """
     recognize = list(read_batches(directory.recognize))
     caps = [int(batch.note["memory_cap"]) for batch in recognize if "memory_cap" in batch.note]
@@ -46,13 +50,21 @@ def determinism_document(
     if config.execution.mode != "audit":
         return document
     numbers = [repetition(number) for number in repeats(config.execution)]
+    _check_audited(directory.audit("recognize"), config)
     document["recognizer"] = _recognizer(recognize, directory)
     arm = audited_arm(arms)
     for stage, said in (("correct", replies.correct), ("respond", replies.respond), ("plan", replies.plans)):
-        again = read_replies(directory.audit(stage))
-        if again.batches:
+        if said.batches:
+            _check_audited(directory.audit(stage), config)
+            again = read_replies(directory.audit(stage))
             document["stages"][stage] = {"arm": str(arm), **_replies(said, again, arm, numbers)}
     return document
+
+
+def _check_audited(path: Path, config: RunConfig) -> None:
+    """Raise IncompleteRunError where an audit has not asked everything again: 0 changes would be made up."""
+    if not is_audited(path, config.execution):
+        raise IncompleteRunError(f"{path}: the audit is not complete; go on with --resume")
 
 
 def _engines(system: Mapping[str, Any]) -> Document:
