@@ -16,6 +16,7 @@ from made_up_tables import AXES, FAMILIES, make_table
 from misheard.report.build import build_report
 from misheard.report.clips import Clip, build_clips_comparison, build_clips_report
 from misheard.report.terminal import render_report
+from misheard.report.terminal_cells import Grid, fitting
 from misheard.report.terminal_clips import render_clips, render_clips_comparison
 
 
@@ -111,3 +112,19 @@ def test_a_width_that_is_none_is_passed_over(tmp_path: Path, columns: str) -> No
 
 def test_pipes_and_files_have_no_width(tmp_path: Path) -> None:
     assert scored(tmp_path, "80", on_terminal=False) == scored(tmp_path, "200", on_terminal=False)
+
+
+def test_columns_that_have_no_room_follow_below_and_nothing_is_cut() -> None:
+    arms = ["audio", "uncorrected", "transcript", "plan", "control", "change"]
+    grid = Grid([("", "left"), *((arm, "right") for arm in arms)])
+    grid.add("n pairs", "26*")
+    for number, name in enumerate(["labels (F1)", "connections drawn"]):
+        grid.add(name, *(f"{column}{number}.{'0' * 10}" for column in range(len(arms))))
+    for width in range(34, 100):
+        lines = shown(fitting(width, grid), width)
+        text = "\n".join(lines)
+        assert max(map(len, lines)) <= width
+        assert all(text.count(arm) == 1 for arm in arms), width
+        assert all(f"{column}{number}.{'0' * 10}" in text for column in range(6) for number in (0, 1)), width
+        assert text.count("connections") == text.count("labels") >= 1
+        assert text.count("26*") == 1

@@ -10,7 +10,7 @@ from misheard.judge.calibration import Calibration
 from misheard.judge.drift import MAX_DRIFT
 from misheard.report.labels import Marks, plain
 from misheard.report.terminal import Sized
-from misheard.report.terminal_cells import Grid, heading
+from misheard.report.terminal_cells import Grid, fitting, heading
 
 _COLUMNS = ("n", "higher by", "95% interval", "apart by", "rank corr.", "invalid", "flips")
 
@@ -29,7 +29,7 @@ def _blocks(
     note = (
         "points; higher by: mean of judge - human, with its interval from 6 items on; apart by: mean distance"
     )
-    yield Group(heading("The judge against people", note, width), grid.table())
+    yield Group(heading("The judge against people", note, width), fitting(width, grid))
     worst = worst_agreement(found)
     if worst is not None:
         yield Text(f"Farthest from people: {worst.language}, {worst.question}, by {worst.error:.1f} points.")

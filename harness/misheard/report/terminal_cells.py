@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rich.cells import cell_len
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +17,8 @@ LABEL_WIDTH = 22
 CELL_WIDTH = 14
 
 _GAP = 2
+_LEAST_LABEL = 14
+"""A column of labels is not made narrower than this, or than their longest word where that is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +161,41 @@ class Grid:
             table.add_row(*row)
         return table
 
+    def parts(self, width: int) -> Iterator["Grid"]:
+        """Yield grids with the same labels and some of the columns each, as many as `width` has room for."""
+        label_width = max(len(word) for title in self._labels() for word in ["", *title.split()])
+        room = width - min(label_width, _LEAST_LABEL)
+        places: list[int] = []
+        taken = 0
+        for place, own in enumerate(self._widths()[1:], start=1):
+            if places and taken + _GAP + own > room:
+                yield self._with(places)
+                places, taken = [], 0
+            places.append(place)
+            taken += _GAP + own
+        yield self._with(places)
 
-def fitting(width: int, *grids: Grid) -> Table:
-    """Return the first of several layouts that is not wider than `width`, or the last."""
-    return next((grid for grid in grids if grid.width <= width), grids[-1]).table()
+    def _labels(self) -> list[str]:
+        return [self.columns[0][0], *(row[0].plain for row in self.rows)]
+
+    def _with(self, places: Sequence[int]) -> "Grid":
+        chosen = [0, *places]
+        rows = [tuple(row[place] for place in chosen) for row in self.rows]
+        return Grid([self.columns[place] for place in chosen], [row for row in rows if any(row[1:])])
+
+
+def fitting(width: int, *grids: Grid) -> RenderableType:
+    """Return the first of several layouts that is not wider than `width`.
+
+    Where none is, the last one: its labels wrap, and columns that have no room follow below.
+    """
+    wide = next((grid for grid in grids if grid.width <= width), None)
+    if wide is not None:
+        return wide.table()
+    tables: list[RenderableType] = []
+    for part in grids[-1].parts(width):
+        tables += [*([""] if tables else []), part.table()]
+    return tables[0] if len(tables) == 1 else Group(*tables)
 
 
 def heading(title: str, note: str, width: int) -> Text:

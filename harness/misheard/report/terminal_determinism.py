@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from misheard.report.labels import Marks, count_of
-from misheard.report.terminal_cells import Grid, dim, heading, joined
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined
 
 _STAGES = {"correct": "corrections", "respond": "answers", "plan": "scene plans"}
 _NOT_TOLD = frozenset({"attention_backend", "attention_backend_reason"})
@@ -26,7 +26,7 @@ def determinism_block(report: Mapping[str, Any], width: int, marks: Marks) -> It
     for stage, asked in found["stages"].items():
         grid.add(f"{_STAGES[stage]}, again", *_cells(asked, asked["requests"], marks))
     told = f"everything asked again {count_of(found['repeats'], 'time')}"
-    yield Group(heading("Audit", told, width), grid.table(), *lines)
+    yield Group(heading("Audit", told, width), fitting(width, grid), *lines)
 
 
 def _cells(rate: Mapping[str, Any], of: int, marks: Marks) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from misheard.report.labels import Marks
-from misheard.report.terminal_cells import Grid, dim, heading, joined
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined
 
 _STAGES = {
     "recognize_seconds": "recognition",
@@ -39,7 +39,7 @@ def latencies_block(timings: Mapping[str, Any], width: int, marks: Marks) -> Ite
     tokens = [f"{what} {found[name]['sum']}" for name, what in _TOKENS if name in found]
     yield Group(
         heading("Seconds per item", "audio arm; bound: of p95 at 95%, from 59 items on", width),
-        grid.table(),
+        fitting(width, grid),
         *([dim(joined([f"tokens: {tokens[0]}", *tokens[1:]], width, marks))] if tokens else []),
     )
 

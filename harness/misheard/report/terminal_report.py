@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from misheard.report.labels import (
@@ -99,7 +98,7 @@ def _recognition(report: Document, width: int, marks: Marks) -> Iterator[Rendera
 
 def _error_tables(
     report: Document, whole: Sequence[Document], width: int, marks: Marks
-) -> list[Table | Text]:
+) -> list[RenderableType]:
     """Return one table of edits and spread, or two where they do not fit side by side."""
     edits, spread = ("corpus", *_EDITS), _SPREAD
     wide = _error_grid(report, whole, (*edits, *spread, "n"), marks)

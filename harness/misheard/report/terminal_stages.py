@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from misheard.report.labels import ASCII, Marks, difference_unit, format_interval, label
-from misheard.report.terminal_cells import Grid, dim, heading, joined, sized
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized
 from misheard.report.terminal_differences import format_amount
 from misheard.report.values import Document
 
@@ -31,7 +31,7 @@ def stages_block(entries: Sequence[Document], width: int, marks: Marks) -> Rende
     """Return what is missing, what each stage has of it, and which has most."""
     return Group(
         heading("Where it is lost", "missing to the best score; share of it and interval below", width),
-        _stages_grid(entries, marks).table(),
+        fitting(width, _stages_grid(entries, marks)),
         *(
             dim(joined([_largest(entry, marks)], width, marks))
             for entry in entries
