@@ -104,3 +104,21 @@ def test_a_prompt_may_change_until_the_first_reply_and_not_after(
 def interrupted(self: FakeModel, requests: Sequence[ChatRequest], sampling: Sampling) -> Iterator[Completion]:
     raise KeyboardInterrupt
     yield
+
+
+def test_a_refused_resume_leaves_a_complete_run_complete(
+    tmp_path: Path, make_suite: MakePath, make_config: MakePath
+) -> None:
+    suite, out = make_suite(), tmp_path / "out"
+    prompt = tmp_path / "terse.yaml"
+    prompt.write_text("user: '{transcript}'\n")
+    config = make_config(respond={"prompt": str(prompt)})
+    with pytest.MonkeyPatch.context() as patch:
+        # something is worth asking again, so that the model is started and its prompt compared
+        failing_with(FailureKind.LLM_ERROR, patch)
+        run_here(config, suite, out)
+    before = (out / "run.json").read_bytes()
+    prompt.write_text("user: 'In a word: {transcript}'\n")
+    with pytest.raises(NotComparableError, match="prompt"):
+        run_here(config, suite, out, resume=True)
+    assert (out / "run.json").read_bytes() == before

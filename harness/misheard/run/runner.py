@@ -82,7 +82,7 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
     check_size(config, suite)
     facts = suite_facts(options.suite, suite)
     directory = RunDirectory.create(options.out, resume=options.resume)
-    with contextlib.closing(directory):
+    with contextlib.closing(directory), _as_it_was(directory):
         state = _begin(config, options, suite, facts, directory)
         measured = Measured(config, cpu=options.cpu)
         context = RunContext(config, options, suite, directory, clock, progress, prompts, state, measured)
@@ -101,6 +101,18 @@ def run(config: RunConfig, options: RunOptions, progress: Progress, clock: Clock
             scored = score_run(directory)
         _finish(context)
         return scored
+
+
+@contextlib.contextmanager
+def _as_it_was(directory: RunDirectory) -> Iterator[None]:
+    """Leave `run.json` as it was where a resumed run turns out to be another."""
+    before = directory.read_run() if directory.begun else None
+    try:
+        yield
+    except NotComparableError:
+        if before is not None:
+            directory.write_run(before)
+        raise
 
 
 def _run_models(context: RunContext) -> None:
