@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.metadata
+from collections.abc import Iterator
 from typing import Any
 
 import misheard
