@@ -71,7 +71,10 @@ def _finished_plan(context: RunContext, journal: Journal) -> Plan | None:
 def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
     clock, progress = context.clock, context.progress
     settings = local_recognizer(context.config.recognizer)
-    with contextlib.closing(_executor(context, settings, journal)) as executor:
+    with (
+        contextlib.closing(AudioStore(context.suite, clock)) as store,
+        contextlib.closing(_executor(context, settings, journal)) as executor,
+    ):
         context.beside.interrupt = executor.close
         # where it was set too late to be called
         context.beside.check_stopped()
@@ -83,7 +86,6 @@ def _recognize_rest(context: RunContext, journal: Journal) -> Plan:
             executor.warm_up()
         stage = {"audio_decoder": decoder_fingerprint(), **executor.fingerprint()}
         context.pin("recognizer", stage)
-        store = AudioStore(context.suite, clock)
         plan = _plan(context, store, executor, settings.batch_size)
         journal.commit(
             f"start:{len(journal.committed)}",
