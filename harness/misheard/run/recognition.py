@@ -24,7 +24,7 @@ from misheard.run.executors.protocol import (
     as_generator,
 )
 from misheard.run.executors.registry import make_executor
-from misheard.run.journal import Journal
+from misheard.run.journal import Journal, read_batches
 from misheard.run.plan import Plan, PlannedWindow, make_plan, read_plan, write_plan
 from misheard.run.recognition_audit import audit_recognition
 from misheard.run.recognized import Recognized, read_recognized
@@ -114,7 +114,9 @@ def _executor(
 ) -> RecognitionExecutor:
     """Return what carries the plan out, told what the journal says of earlier processes of the run."""
     notes = [batch.note for batch in journal.committed.values()]
-    caps = [note["memory_cap"] for note in notes if "memory_cap" in note]
+    audit = context.directory.audit("recognize")
+    again = [batch.note for batch in read_batches(audit)] if audit.is_file() else []
+    caps = [note["memory_cap"] for note in (*notes, *again) if "memory_cap" in note]
     return make_executor(
         settings,
         context.config.execution,

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from misheard.failures import FailureKind
 from misheard.run.auditing import ALONE, repeats, repetition
 from misheard.run.context import RunContext
 from misheard.run.executors.protocol import PlannedBatch, ReadWindow, RecognitionExecutor, as_generator
@@ -37,8 +38,10 @@ def audit_recognition(
                             "text": None if outcome.transcript is None else outcome.transcript.text,
                         }
                         for window, outcome in zip(batch.windows, one.outcome.windows, strict=True)
+                        # what there was no time for is no change
+                        if outcome.failure_kind is not FailureKind.BUDGET_EXHAUSTED
                     ]
-                    journal.commit(_name(name, batch), rows, {})
+                    journal.commit(_name(name, batch), rows, dict(one.note))
                     context.progress.advance(len(batch.windows))
                     context.beside.check_stopped()
             if OF_ARM + name not in journal.committed:
