@@ -59,6 +59,12 @@ def judged(tmp_path: Path, make_suite: MakePath, make_config: MakePath) -> Path:
 def test_numbers_are_withheld_until_this_judge_is_calibrated(judged: Path, tmp_path: Path) -> None:
     assert report(judged)["judge"]["status"] == "withheld"
     assert "judge_answer_score" not in report(judged)["arms"]["audio"]
+    gate = tmp_path / "gate.yaml"
+    guard = "{metric: judge_answer_score, at_least: 50}"
+    gate.write_text(f"format: misheard-gate/1\nguards: [{guard}]\n")
+    asked = misheard("gate", gate, judged)
+    assert asked.returncode != 0
+    assert "the judge's numbers are withheld, the judge was not calibrated" in asked.stderr.replace("\n", " ")
     write_calibration(tmp_path / "c.json", calibration_of(judged))
     withheld = misheard("report", judged).stdout
     assert "The judge's numbers are withheld: the judge was not calibrated" in withheld.replace("\n", " ")

@@ -99,6 +99,13 @@ class _Resolver:
                 found.append(replace(claim, conditions=(*claim.conditions, *condition)))
         return found
 
+    def _why_missing(self, metric: str) -> str:
+        """Return what to say behind the name of a metric that the run does not have."""
+        judge = self._run.report.get("judge")
+        if metric.startswith("judge_") and judge is not None and judge["status"] == "withheld":
+            return f": the judge's numbers are withheld, {judge['reason']}"
+        return metric_suggestion(metric, self._rates)
+
     def check_axes(self, place: str, axes: Sequence[str]) -> None:
         """Note axes that the run does not have, and too many combinations of their values."""
         known = selectable_axes(self._run.table.items, self._axes)
@@ -158,7 +165,7 @@ class _Resolver:
     def _claim(self, place: str, part: PrimaryClaim | AnyOfClaim | Guard, metric: str) -> Claim | None:
         if metric not in self._rates:
             self._problem(
-                f"{place}.metric", f"no metric {shown(metric)}{metric_suggestion(metric, self._rates)}"
+                f"{place}.metric", f"no metric {shown(metric)}{self._why_missing(metric)}"
             )
             return None
         family, rate = self._rates[metric]
