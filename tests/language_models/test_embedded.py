@@ -13,6 +13,7 @@ import pytest
 from misheard.errors import BackendError
 from misheard.failures import FailureKind
 from misheard.language_models.embedded import EmbeddedModel
+from misheard.language_models.greedy import cache_argument
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Message, Sampling
 from misheard.language_models.settings import EmbeddedSettings
 
@@ -123,6 +124,21 @@ def test_the_same_batch_gives_the_same_answers_and_the_batch_size_changes_nothin
     assert [c.text for c in first] == [c.text for c in second]
     alone = [ask(model, question)[0].text for question in QUESTIONS]
     assert [c.text for c in first] == alone
+
+
+def test_a_library_that_calls_the_cache_by_its_newer_name_is_told_that(
+    model: EmbeddedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [completion.text for completion in ask(model, *QUESTIONS)]
+    inner = model._started().model
+    forward, name = inner.forward, cache_argument(inner.forward)
+
+    def renamed(cache: Any, **others: Any) -> Any:
+        assert "past_key_values" not in others
+        return forward(**{name: cache}, **others)
+
+    monkeypatch.setattr(inner, "forward", renamed)
+    assert [completion.text for completion in ask(model, *QUESTIONS)] == expected
 
 
 def test_tokens_and_times_are_counted(model: EmbeddedModel) -> None:

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from misheard.config import parse_config
 from misheard.errors import BackendError, ConfigError, InputError
 from misheard.failures import ItemFailedError
+from misheard.language_models.greedy import cache_argument
 from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow, OutOfMemoryError, WindowTranscript
 from misheard.recognizers.settings import CTranslate2Settings, TransformersSettings
 from misheard.run.resolve import resolve_config
@@ -24,6 +26,7 @@ import torch
 
 from misheard.recognizers.ctranslate2 import CTranslate2Recognizer
 from misheard.recognizers.transformers import TransformersRecognizer
+from misheard.recognizers.transformers_decoders import GrowingDecoder, StaticDecoder
 
 ROOT = Path(__file__).parents[2]
 SILENCE = AudioWindow(np.zeros(SAMPLE_RATE, np.float32), None)
@@ -153,6 +156,27 @@ def test_words_are_those_of_the_librarys_own_greedy_generation(
     ahead = tiny.recognize(clips, mel)
     assert ahead.features_seconds == mel.seconds
     assert [found.text for found in ahead.windows if isinstance(found, WindowTranscript)] == texts
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("make", [GrowingDecoder, partial(StaticDecoder, size=1)])
+def test_a_library_that_calls_the_cache_by_its_newer_name_is_told_that(
+    tiny: TransformersRecognizer,
+    clips: list[AudioWindow],
+    heard: list[WindowTranscript],
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Any], Any],
+) -> None:
+    decoder = tiny._ready().model.model.decoder
+    forward, name = decoder.forward, cache_argument(decoder.forward)
+
+    def renamed(cache: Any, **others: Any) -> Any:
+        assert "past_key_values" not in others
+        return forward(**{name: cache}, **others)
+
+    monkeypatch.setattr(decoder, "forward", renamed)
+    monkeypatch.setattr(tiny, "_decoder", lambda loaded: make(loaded.model))
+    assert_same(transcripts(tiny, clips[:1], 1), heard[:1])
 
 
 @pytest.mark.models
