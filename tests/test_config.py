@@ -65,20 +65,20 @@ def test_every_problem_is_named(tmp_path: Path, text: str, complaints: list[str]
         (
             "recognizer: {kind: ctranslate2, model: m, cpu_compute_type: int8}\n",
             "recognizer.kind=transformers",
-            "recognizer.cpu_compute_type: is an option of kind ctranslate2, not of transformers; to change the "
-            "whole section: --set 'recognizer={kind: transformers, model: ...}'",
+            "recognizer.cpu_compute_type: is an option of kind ctranslate2, not of transformers; to change "
+            "the whole section: --set 'recognizer={kind: transformers, model: ...}'",
         ),
         (
             "recognizer: {kind: transformers, model: m, compile: true}\n",
             "recognizer.kind=fake",
-            "recognizer.compile: is an option of kind transformers, not of fake; to change the whole section: "
-            "--set 'recognizer={kind: fake}'",
+            "recognizer.compile: is an option of kind transformers, not of fake; to change the whole "
+            "section: --set 'recognizer={kind: fake}'",
         ),
         (
             MINIMAL + "judge: {language_model: {kind: vllm, model: m, extra_args: [--x]}}\n",
             "judge.language_model.kind=embedded",
-            "judge.language_model.extra_args: is an option of kind vllm, not of embedded; to change the whole "
-            "section: --set 'judge.language_model={kind: embedded, model: ...}'",
+            "judge.language_model.extra_args: is an option of kind vllm, not of embedded; to change the "
+            "whole section: --set 'judge.language_model={kind: embedded, model: ...}'",
         ),
         (MINIMAL, "execution.ray.worker=2", "execution.ray.worker: unknown option; did you mean workers?"),
         (MINIMAL, "judge.language_model={kind: vllm, modle: m}", "language_model.modle: unknown option; did"),
