@@ -29,7 +29,6 @@ def test_it_says_where_it_wrote(models_dir: Path, tmp_path: Path) -> None:
 
 
 def test_an_interpreter_that_cannot_convert_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra run")
     (tmp_path / "model.bin").touch()
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho safetensors transformers\n")
@@ -42,6 +41,5 @@ def test_an_interpreter_that_cannot_convert_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra run")
     refused = convert(tmp_path, tmp_path / "out")
     assert refused.returncode == 1 and "has no model.bin" in refused.stderr
