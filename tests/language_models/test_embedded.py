@@ -252,6 +252,14 @@ def test_pickled_weights_and_code_of_the_model_are_never_run(tiny: Path, tmp_pat
         EmbeddedModel(EmbeddedSettings(model=str(folder)), cpu=True).start()
 
 
+def test_weights_that_the_files_lack_are_not_made_up(tiny: Path, tmp_path: Path) -> None:
+    folder = Path(broken(tiny, tmp_path))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    with pytest.raises(BackendError, match=r"lack 9 of the weights .* such as model\.layers\.2"):
+        EmbeddedModel(EmbeddedSettings(model=str(folder)), cpu=True).start()
+
+
 def test_an_architecture_that_cannot_be_decoded_is_refused_before_the_run(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
