@@ -60,7 +60,7 @@ def test_a_run_leaves_the_documented_files(
     names = {p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")}
     assert names == {
         "run.json", "plan.jsonl", "journal", "items.parquet", "report.json", "matrix.csv", "failures.csv",
-        "logs",
+        "logs", "telemetry.parquet",
     }  # fmt: skip
     state = json.loads((tmp_path / "out" / "run.json").read_bytes())
     assert state["status"] == "complete"
