@@ -304,6 +304,26 @@ def test_pickled_weights_are_not_loaded(folder: Path) -> None:
 
 
 @pytest.mark.models
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"decoder_layers": 5}, r"lack 24 of the weights .* such as model\.decoder\.layers\.4"),
+        ({"dropout": float("inf")}, "was loaded and cannot be used: ValueError: dropout"),
+    ],
+)
+def test_a_config_that_does_not_fit_the_weights_is_one_clear_error(
+    converted: Callable[[str], Path], tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    for path in converted("whisper-tiny.en").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(BackendError, match=words):
+        load(tmp_path).warm_up()
+
+
+@pytest.mark.models
 @pytest.mark.parametrize("tokens", [[99_999_999], "many", [True]])
 def test_suppressed_tokens_are_checked(converted: Callable[[str], Path], tmp_path: Path, tokens: Any) -> None:
     from misheard.recognizers.transformers_loading import _suppressed

@@ -9,7 +9,7 @@ from misheard.audio.features import FRAMES, HOP, N_FFT
 from misheard.audio.windows import SAMPLE_RATE
 from misheard.canonical import sha256_file
 from misheard.errors import BackendError
-from misheard.language_models.embedded_loading import quiet
+from misheard.language_models.embedded_loading import check_complete, quiet
 from misheard.recognizers.settings import TransformersSettings
 from misheard.recognizers.whisper_decoding import Suppressed
 from misheard.recognizers.whisper_folder import check_files
@@ -77,14 +77,16 @@ def load_whisper(folder: Path, device: str, dtype: str) -> LoadedWhisper:
 
     try:
         with quiet(transformers):
-            model = transformers.WhisperForConditionalGeneration.from_pretrained(
+            model, found = transformers.WhisperForConditionalGeneration.from_pretrained(
                 folder,
                 dtype=getattr(torch, dtype),
                 attn_implementation="sdpa",
                 local_files_only=True,
                 trust_remote_code=False,
                 use_safetensors=True,
+                output_loading_info=True,
             )
+        check_complete(found)
         model.to(device).eval()
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     except torch.OutOfMemoryError as error:
