@@ -286,6 +286,22 @@ def test_a_file_that_is_missing_is_named(folder: Path, name: str) -> None:
         ("config.json", "\0", "cannot be loaded: config.json"),
         ("preprocessor_config.json", '{"hop_length": 320}', "wants hop_length 320"),
         ("model.safetensors", "\0garbage", "cannot be loaded"),
+        (
+            "config.json",
+            '{"model_type": "whisper", "decoder_layers": 1000000}',
+            "decoder_layers is no number",
+        ),
+        ("model.safetensors.index.json", "[]", "index.json (TypeError)"),
+        (
+            "model.safetensors.index.json",
+            '{"weight_map": {"a": "../b.safetensors"}}',
+            "of this folder, which",
+        ),
+        (
+            "model.safetensors.index.json",
+            '{"weight_map": {"a": "pytorch_model.bin"}}',
+            "of this folder, which",
+        ),
     ],
 )
 def test_a_model_that_cannot_be_used_is_one_clear_error(
@@ -309,6 +325,7 @@ def test_pickled_weights_are_not_loaded(folder: Path) -> None:
     [
         ({"decoder_layers": 5}, r"lack 24 of the weights .* such as model\.decoder\.layers\.4"),
         ({"dropout": float("inf")}, "was loaded and cannot be used: ValueError: dropout"),
+        ({"decoder_layers": True}, "decoder_layers is no number from 1 to 256"),
     ],
 )
 def test_a_config_that_does_not_fit_the_weights_is_one_clear_error(

@@ -79,6 +79,19 @@ def test_what_does_not_end_is_cut_at_the_limit() -> None:
     assert found == [([A] * 5, False), ([A], True)]
 
 
+@pytest.mark.parametrize("damage", [math.nan, -math.inf])
+def test_an_output_that_is_no_number_is_not_decoded(damage: float) -> None:
+    class Damaged(Written):
+        def _logits(self) -> Any:
+            logits = super()._logits()
+            return logits.fill_(damage) if len(self.given) > 1 else logits
+
+    search = GreedySearch(Damaged([[A, A, A, END]]), TOKENS, NONE)
+    search.begin(None)
+    with pytest.raises(RuntimeError, match="not a number"):
+        search.finish([PROMPT], 9)
+
+
 def test_suppressed_tokens_are_not_chosen() -> None:
     never = Suppressed((A,), (BLANK, END))
     found, _ = decode([[BLANK, BLANK, END], [END, END], [A, A, END]], suppressed=never)

@@ -66,10 +66,35 @@ def read_content(folder: Path, section: str = "language_model") -> ModelContent:
     """
     files = sorted({path for pattern in CONTENT_PATTERNS for path in folder.glob(pattern) if path.is_file()})
     _check_files(folder, {path.name for path in files}, section)
+    check_index(folder, section)
     return ModelContent(
         files_sha256=sha256_json({path.name: sha256_file(path) for path in files}),
         chat_template_sha256=_template_sha256(folder),
     )
+
+
+def check_index(folder: Path, section: str) -> None:
+    """Raise BackendError where an index of weights names others than safetensors files of its own folder.
+
+    Loaders follow it to other folders, whose files no fingerprint names, and to pickles.
+    """
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return
+    try:
+        if index.stat().st_size > _LARGEST_JSON:
+            raise ValueError("too large")
+        names = set(json.loads(index.read_bytes())["weight_map"].values())
+        plain = all(Path(name).name == name and name.endswith(".safetensors") for name in names)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise BackendError(
+            f"{section}.model: {folder} cannot be loaded: {index.name} ({type(error).__name__})"
+        ) from error
+    if not plain:
+        raise BackendError(
+            f"{section}.model: {index} names files that are no safetensors files of this folder, "
+            "which are not loaded"
+        )
 
 
 def _lacks_template(folder: Path) -> bool:

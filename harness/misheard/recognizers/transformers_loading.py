@@ -10,6 +10,7 @@ from misheard.audio.windows import SAMPLE_RATE
 from misheard.canonical import sha256_file
 from misheard.errors import BackendError
 from misheard.language_models.embedded_loading import check_complete, quiet
+from misheard.language_models.model_content import check_index
 from misheard.recognizers.settings import TransformersSettings
 from misheard.recognizers.whisper_decoding import Suppressed
 from misheard.recognizers.whisper_folder import check_files
@@ -18,6 +19,8 @@ from misheard.recognizers.whisper_tokens import MAX_LENGTH, WhisperTokens, read_
 _MULTILINGUAL_VOCABULARY = 51_865
 _MODEL_FILES = frozenset({".json", ".safetensors", ".txt"})
 _LARGEST_JSON = 64 * 2**20
+_MOST_LAYERS = 256
+"""Whisper's largest has 32; the library would take hours to make up a million before it looks at a weight."""
 _FEATURES = {"sampling_rate": SAMPLE_RATE, "n_fft": N_FFT, "hop_length": HOP, "chunk_length": 30}
 
 
@@ -36,9 +39,17 @@ class LoadedWhisper:
 def check_folder(folder: Path) -> None:
     """Raise BackendError where a folder is no Whisper checkpoint that can be loaded, before torch is."""
     check_files("transformers", folder)
-    kind = _json(folder, "config.json").get("model_type")
+    check_index(folder, "recognizer")
+    config = _json(folder, "config.json")
+    kind = config.get("model_type")
     if kind != "whisper":
         raise BackendError(f"recognizer.model: {folder} holds a model of type {kind!r}, not whisper")
+    for name in ("encoder_layers", "decoder_layers"):
+        layers = config.get(name, 1)
+        if type(layers) is not int or not 1 <= layers <= _MOST_LAYERS:
+            raise BackendError(
+                f"recognizer.model: {folder}/config.json: {name} is no number from 1 to {_MOST_LAYERS}"
+            )
     if (folder / "preprocessor_config.json").is_file():
         _check_features(folder)
 
@@ -49,7 +60,7 @@ def _check_features(folder: Path) -> None:
     for name, ours in _FEATURES.items():
         if wanted.get(name, ours) != ours:
             raise BackendError(
-                f"recognizer.model: {folder}/preprocessor_config.json wants {name} {wanted[name]}, "
+                f"recognizer.model: {folder}/preprocessor_config.json wants {name} {wanted[name]!s:.60}, "
                 f"and misheard computes Whisper's features with {ours}"
             )
 
@@ -113,8 +124,12 @@ def load_whisper(folder: Path, device: str, dtype: str) -> LoadedWhisper:
         ),
         suppressed=_suppressed(folder, config.vocab_size),
         n_mels=config.num_mel_bins,
-        content={p.name: sha256_file(p) for p in sorted(folder.iterdir()) if p.suffix in _MODEL_FILES},
+        content={p.name: sha256_file(p) for p in _files(folder)},
     )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
 
 
 def _suppressed(folder: Path, vocabulary: int) -> Suppressed:

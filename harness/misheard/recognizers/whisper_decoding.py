@@ -5,6 +5,7 @@ config suppresses are never chosen, and a text does not begin with a blank or wi
 the model's generation config is followed.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -77,6 +78,7 @@ class GreedySearch:
         """Decode the rows to their ends, or to `limit` tokens.
 
         `prompts` are of one length and begin with the start token, which the decoder has had.
+        Raises RuntimeError where the model's output is not a number.
 
         Rows that have ended leave the batch where that pays, and go on unheeded where it does not.
         """
@@ -108,6 +110,8 @@ class GreedySearch:
     def _take(self, hypothesis: Hypothesis, token: int, gain: float) -> None:
         if hypothesis.ended:
             return
+        if math.isnan(gain):
+            raise RuntimeError("the model's output is not a number (NaN)")
         hypothesis.log_prob += gain
         if token == self._tokens.end:
             hypothesis.ended = True
