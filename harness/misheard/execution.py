@@ -16,14 +16,14 @@ class RaySettings(_Section):
     """Ray workers that recognize windows, with a model each.
 
     Attributes:
-        address: of a Ray cluster that is already running, such as `10.0.0.5:6379`; None starts one on this
-            machine.
+        address: of a Ray cluster that is already running, such as `10.0.0.5:6379`, or `auto` for the one of
+            this machine; None starts one here. Ray's own `local` is refused: it would be reached by anybody.
         workers: how many.
         cpus_per_worker: CPUs that a worker takes in Ray's accounts.
         gpus_per_worker: GPUs likewise; None is 1, and 0 with `--cpu`.
     """
 
-    address: Annotated[str, Field(pattern=r"^(auto|[A-Za-z0-9.\[\]:_-]{1,255})$")] | None = None
+    address: Annotated[str, Field(pattern=r"^(auto|[A-Za-z0-9.\[\]:_-]{1,249}:[0-9]{1,5})$")] | None = None
     workers: Annotated[int, Field(ge=1, le=1024)] = 1
     cpus_per_worker: Annotated[float, Field(gt=0, le=1024)] = 1.0
     gpus_per_worker: Annotated[float, Field(ge=0, le=16)] | None = None

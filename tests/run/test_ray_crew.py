@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from misheard import __version__
 from misheard.errors import BackendError
@@ -79,6 +80,14 @@ def begin(ray: StandInRay, workers: int) -> Crew:
     while crew.awaited:
         assert crew.take(crew.awaited[0]) is None
     return crew
+
+
+@pytest.mark.parametrize("address", ["local", "", "somewhere", "ray://10.0.0.5:10001", "10.0.0.5:"])
+def test_an_address_is_of_a_ray_that_runs_already(address: str) -> None:
+    """Ray would start one of its own for `local`, that anybody may reach."""
+    with pytest.raises(ValidationError, match="address"):
+        RaySettings(address=address)
+    assert RaySettings(address="[::1]:6379").address and RaySettings(address="auto").address
 
 
 def test_workers_of_one_machine_share_its_cpus() -> None:
