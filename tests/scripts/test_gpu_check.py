@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -78,7 +79,23 @@ class TestTheWholeScript:
     def test_knows_its_checks(self) -> None:
         done = run("--cpu", "--only", "parity,speed")
         assert done.returncode == 2
-        assert "no check is called speed; there are parity, oom, kernels" in done.stderr
+        assert "no check is called 'speed'; there are parity, oom, kernels" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--only", ""], "no check is called ''"),
+            (["--minutes", "0"], "--minutes: must be above 0"),
+            (["--minutes", "nan"], "--minutes: must be above 0"),
+            (["--out", "/dev/full"], "--out: /dev/full cannot be written (No space left on device)"),
+        ],
+    )
+    def test_options_that_cannot_be_are_refused_before_anything_is_checked(
+        self, options: list[str], words: str
+    ) -> None:
+        done = run("--cpu", *options)
+        assert done.returncode == 2 and not done.stdout
+        assert words in done.stderr and "Traceback" not in done.stderr
 
     def test_a_folder_that_was_not_packed_is_refused(self, tmp_path: Path) -> None:
         done = run("--cpu", "--from", str(tmp_path))
@@ -375,6 +392,18 @@ def test_what_is_packed_comes_out_again(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(pack, "_download_wheels", lambda folder, version: folder.mkdir())
     pack.pack(tmp_path / "pack", "3.12")
     material.check_pack(tmp_path / "pack")
+    damage = {
+        "items.jsonl": b"{}",
+        "wheels/added-1-py3-none-any.whl": b"",
+        "PACK.json": b'{"files": null}',
+    }
+    for name, content in damage.items():
+        damaged = tmp_path / "damaged"
+        shutil.copytree(tmp_path / "pack", damaged)
+        (damaged / name).write_bytes(content)
+        with pytest.raises(SetUpError, match=r"was not packed|is no folder that"):
+            material.check_pack(damaged)
+        shutil.rmtree(damaged)
     (tmp_path / "out").mkdir()
     material.from_pack(tmp_path / "pack", tmp_path / "out")
     found = safetensors.load_file(tmp_path / "out" / "model" / "model.safetensors")

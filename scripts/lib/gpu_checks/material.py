@@ -71,18 +71,20 @@ def from_pack(pack: Path, folder: Path) -> None:
 
 
 def check_pack(pack: Path) -> None:
-    """Raise SetUpError where a file of the pack is missing or is not as it was written."""
+    """Raise SetUpError where a file of the pack is missing or not as it was written, or a wheel was added."""
     try:
-        files = json.loads((pack / RECORD).read_text("utf-8"))["files"]
+        files = dict(json.loads((pack / RECORD).read_text("utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError):
         raise SetUpError(f"{pack} is no folder that scripts/gpu_check --pack wrote") from None
-    for name, expected in files.items():
+    needed = ["items.jsonl", *(f"model/{name}" for name in (WEIGHTS, *_MODEL_FILES))]
+    wheels = [f"wheels/{wheel.name}" for wheel in (pack / "wheels").glob("*.whl")]
+    for name in sorted({*files, *needed, *wheels}):
         try:
             found = hashlib.sha256((pack / name).read_bytes()).hexdigest()
-        except OSError:
+        except (OSError, ValueError):
             found = "missing"
-        if found != expected:
-            raise SetUpError(f"{pack}/{name} is missing or damaged; pack again")
+        if name not in files or found != files[name]:
+            raise SetUpError(f"{pack}/{name} is missing, damaged or was not packed; pack again")
 
 
 def install_lacking(pack: Path, folder: Path) -> None:
