@@ -22,6 +22,9 @@ MAX_BYTES = 2**50
 class EventName(StrEnum):
     """What happened."""
 
+    # as a key of a dict it is looked up a million times
+    __hash__ = str.__hash__
+
     TURN_OPENED = "turn_opened"
     TURN_CLOSED = "turn_closed"
     TRANSCRIPT_PARTIAL = "transcript_partial"
@@ -43,6 +46,8 @@ class EventName(StrEnum):
 
 class OperationType(StrEnum):
     """What an operation does to the board."""
+
+    __hash__ = str.__hash__
 
     ADD_SHAPE = "add_shape"
     RELABEL = "relabel"
@@ -173,7 +178,30 @@ class EventError(ValueError):
         self.problems = tuple(problems)
 
 
-_NAMES = {str(name): name for name in EventName}
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What reading an event of one name takes, laid out for a million of them."""
+
+    name: EventName
+    required: frozenset[str]
+    limits: Mapping[str, float]
+    ids: frozenset[str]
+    is_sample: bool
+
+
+def _reader(name: EventName, shape: Shape) -> _Reader:
+    fields = ("t", *shape.required, *shape.optional)
+    return _Reader(
+        name,
+        frozenset(("t", *shape.required)),
+        {key: LIMITS[FIELDS[key]] for key in fields if FIELDS[key] in LIMITS},
+        frozenset(fields) & frozenset(ID_FIELDS),
+        shape.needs_any,
+    )
+
+
+_READERS = {str(name): _reader(name, shape) for name, shape in SHAPES.items()}
+_FRACTIONAL = frozenset(name for name, kind in FIELDS.items() if kind is Kind.SECONDS)
 _TYPES = {str(kind): kind for kind in OperationType}
 _IS_ID = re.compile(ID_PATTERN, re.ASCII).fullmatch
 _MAX_NAME = 60
@@ -184,67 +212,57 @@ def read_event(fields: Mapping[str, object], line: int) -> Event:
 
     Raises EventError with everything that is wrong.
     """
-    name = _NAMES.get(named) if isinstance(named := fields.get("event"), str) else None
-    if name is None:
+    named = fields.get("event")
+    reader = _READERS.get(named) if isinstance(named, str) else None
+    if reader is None:
         raise EventError([_no_name(fields)])
-    shape = SHAPES[name]
     ids: dict[str, str] = {}
     numbers: dict[str, float] = {}
-    kind: OperationType | None = None
+    operation: OperationType | None = None
     problems: list[str] = []
     for key, value in fields.items():
-        if key == "event":
-            continue
-        holds = FIELDS.get(key)
-        if holds is None or not (key in shape.required or key in shape.optional or key == "t"):
-            problems.append(_unknown(key, name))
-        elif holds is Kind.ID:
+        limit = reader.limits.get(key)
+        if limit is not None:
+            if (type(value) is int or (type(value) is float and key in _FRACTIONAL)) and 0 <= value <= limit:
+                numbers[key] = value
+            else:
+                what = "seconds" if key in _FRACTIONAL else "a whole number"
+                problems.append(f"{key} must be {what} between 0 and {limit:.16g}")
+        elif key in reader.ids:
             ids[key] = _id(value)
             if not ids[key]:
                 problems.append(f"{key} is no id (a number, t12, turn-12, a UUID or hexadecimal digits)")
-        elif holds is Kind.TYPE:
-            kind = _TYPES.get(value) if isinstance(value, str) else None
-            if kind is None:
+        elif key == "type" and key in reader.required:
+            operation = _TYPES.get(value) if isinstance(value, str) else None
+            if operation is None:
                 problems.append(f"type must be one of {', '.join(_TYPES)}")
-        elif (wrong := _wrong_number(holds, value)) is not None:
-            problems.append(f"{key} {wrong}")
-        else:
-            numbers[key] = value  # type: ignore[assignment]
-    problems.extend(f"{key} is missing" for key in ("t", *shape.required) if key not in fields)
-    if shape.needs_any and len(fields) < 3:
-        problems.append(f"has none of {', '.join(shape.optional)}")
-    problems.extend(_contradictions(numbers))
+        elif key != "event":
+            problems.append(_unknown(key, reader.name))
+    if not reader.required <= fields.keys():
+        problems.extend(f"{key} is missing" for key in SHAPES[reader.name].required if key not in fields)
+        if "t" not in fields:
+            problems.append("t is missing")
+    if "audio_to" in numbers and numbers["audio_to"] < numbers.get("audio_from", 0.0):
+        problems.append("audio_to is before audio_from")
+    if reader.is_sample and len(fields) < 3:
+        problems.append(f"has none of {', '.join(SHAPES[reader.name].optional)}")
     if problems:
         raise EventError(problems)
-    return Event(line, name, numbers.pop("t"), ids, kind, numbers)
+    return Event(line, reader.name, numbers.pop("t"), ids, operation, numbers)
 
 
 def _id(value: object) -> str:
     """Return an id as text; empty where it is none."""
-    if type(value) is int and 0 <= value <= MAX_ID_NUMBER:
-        return str(value)
-    return value if isinstance(value, str) and _IS_ID(value) else ""
-
-
-def _wrong_number(kind: Kind, value: object) -> str | None:
-    if type(value) is not int and (kind is not Kind.SECONDS or type(value) is not float):
-        return "must be a number of seconds" if kind is Kind.SECONDS else "must be a whole number"
-    if not 0 <= value <= LIMITS[kind]:
-        return f"must be between 0 and {LIMITS[kind]:.16g}"
-    return None
-
-
-def _contradictions(numbers: Mapping[str, float]) -> list[str]:
-    if "audio_from" in numbers and "audio_to" in numbers and numbers["audio_to"] < numbers["audio_from"]:
-        return ["audio_to is before audio_from"]
-    return []
+    if isinstance(value, str):
+        return value if _IS_ID(value) else ""
+    return str(value) if type(value) is int and 0 <= value <= MAX_ID_NUMBER else ""
 
 
 def _no_name(fields: Mapping[str, object]) -> str:
     if "event" not in fields:
         return "event is missing"
     named = fields["event"]
-    close = get_close_matches(named[:_MAX_NAME], _NAMES, n=1) if isinstance(named, str) else []
+    close = get_close_matches(named[:_MAX_NAME], _READERS, n=1) if isinstance(named, str) else []
     return "event is none that a trace has" + (f" (did you mean {close[0]}?)" if close else "")
 
 

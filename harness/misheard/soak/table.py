@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misheard.metrics.base import FloatArray
-from misheard.soak.events import ID_FIELDS, Event, EventName, OperationType
+from misheard.soak.events import ID_FIELDS, NUMBER_FIELDS, Event, EventName, OperationType
 
 IndexArray = NDArray[np.int64]
 
@@ -42,9 +42,9 @@ class TraceBuilder:
         self._times = array("d")
         self._lines = array("q")
         self._types = array("b")
-        self._ids = {field: array("q") for field in ID_FIELDS}
+        self._ids = {field: (array("q"), array("q")) for field in ID_FIELDS}
         self._known: dict[str, dict[str, int]] = {field: {} for field in ID_FIELDS}
-        self._numbers: dict[str, tuple[array[int], array[float]]] = {}
+        self._numbers = {field: (array("q"), array("d")) for field in NUMBER_FIELDS}
 
     def __len__(self) -> int:
         return len(self._times)
@@ -56,16 +56,12 @@ class TraceBuilder:
         self._times.append(event.t)
         self._lines.append(event.line)
         self._types.append(_NO_ID if event.type is None else _TYPE_CODES[event.type])
-        for field, column in self._ids.items():
-            value = event.ids.get(field)
-            if value is None:
-                column.append(_NO_ID)
-            else:
-                known = self._known[field]
-                column.append(known.setdefault(value, len(known)))
+        for field, value in event.ids.items():
+            known = self._known[field]
+            owners, ids = self._ids[field]
+            owners.append(place)
+            ids.append(known.setdefault(value, len(known)))
         for field, number in event.numbers.items():
-            if field not in self._numbers:
-                self._numbers[field] = (array("q"), array("d"))
             places, values = self._numbers[field]
             places.append(place)
             values.append(number)
@@ -77,13 +73,19 @@ class TraceBuilder:
             times=np.array(self._times, dtype=np.float64),
             lines=np.array(self._lines, dtype=np.int64),
             types=np.array(self._types, dtype=np.int8),
-            ids={field: np.array(column, dtype=np.int64) for field, column in self._ids.items()},
+            ids={field: self._id_column(field) for field in ID_FIELDS},
             id_names={field: tuple(known) for field, known in self._known.items()},
             sparse={
                 field: (np.array(places, dtype=np.int64), np.array(values, dtype=np.float64))
                 for field, (places, values) in self._numbers.items()
             },
         )
+
+    def _id_column(self, field: str) -> IndexArray:
+        places, ids = self._ids[field]
+        column = np.full(len(self._times), _NO_ID, dtype=np.int64)
+        column[np.array(places, dtype=np.int64)] = np.array(ids, dtype=np.int64)
+        return column
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,8 @@ class Trace:
     def number(self, field: str) -> FloatArray:
         """Return a number field of every event, float64[n], NaN where there is none."""
         column = np.full(self.times.size, np.nan)
-        if field in self.sparse:
-            places, values = self.sparse[field]
-            column[places] = values
+        places, values = self.sparse[field]
+        column[places] = values
         return column
 
     def has_type(self, *kinds: OperationType) -> NDArray[np.bool_]:

@@ -38,9 +38,7 @@ def ask_order(trace: Trace, _: Limits) -> tuple[Answer, ...]:
     return counted(found, applied[behind | early | again], int(applied.size))
 
 
-def _falls(
-    values: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _falls(values: FloatArray) -> BoolArray:
     """Return which values are smaller than one before them."""
     highest = np.maximum.accumulate(values)
     falls: BoolArray = np.isfinite(values) & (values < highest)
