@@ -170,7 +170,7 @@ class Event:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-class EventError(ValueError):
+class EventError(Exception):
     """An event that is none; `problems` says all that is wrong, without any of its values."""
 
     def __init__(self, problems: Sequence[str]) -> None:

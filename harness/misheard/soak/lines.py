@@ -14,7 +14,7 @@ def _refuse_constant(_: str) -> NoReturn:
     raise ValueError("NaN and Infinity are no JSON")
 
 
-_DECODE = json.JSONDecoder(object_pairs_hook=Pairs, parse_constant=_refuse_constant).decode
+_DECODE = json.JSONDecoder(object_pairs_hook=Pairs, parse_constant=_refuse_constant).raw_decode
 
 
 def read_object(raw: bytes) -> dict[str, Any]:
@@ -23,7 +23,10 @@ def read_object(raw: bytes) -> dict[str, Any]:
     Raises EventError for anything else. No message repeats any of it.
     """
     try:
-        value = _DECODE(raw.decode("utf-8"))
+        line = raw.decode("utf-8").strip(" \t\r\n")
+        value, end = _DECODE(line)
+        if end < len(line):
+            raise EventError(["is more than one JSON value"])
     except UnicodeDecodeError as error:
         raise EventError(["is not UTF-8"]) from error
     except (ValueError, RecursionError) as error:

@@ -128,14 +128,14 @@ class TraceMapping(Part):
 
     @model_validator(mode="after")
     def _check_required(self) -> Self:
+        problems = []
         for theirs, mapped in self.events.items():
             given = {*self.fields, *mapped.fields, *(["type"] if mapped.type is not None else [])}
             lacking = [name for name in SHAPES[mapped.event].required if name not in given]
             if lacking:
-                raise ValueError(
-                    f"events: {shown(theirs)} is {mapped.event}, which needs {', '.join(lacking)}; "
-                    "say under fields where that comes from"
-                )
+                problems.append(f"{shown(theirs)} is {mapped.event}, which needs {', '.join(lacking)}")
+        if problems:
+            raise ValueError(f"say under fields where this comes from: {'; '.join(problems)}")
         return self
 
 
