@@ -331,6 +331,31 @@ def test_a_budget_of_a_stage_without_times_is_no_evidence(tmp_path: Path) -> Non
     assert (status(verdict, "latency/correct"), verdict.exit_code) == (Status.NO_EVIDENCE, 4)
 
 
+def test_one_missing_time_is_no_evidence(tmp_path: Path) -> None:
+    rows = healthy()
+    del find(rows, "transcript_final", 40)["seconds"]
+    verdict = judged(tmp_path, rows)
+    assert (status(verdict, "latency/recognize"), verdict.exit_code) == (Status.NO_EVIDENCE, 4)
+    assert verdict.breaches["latency/recognize"].first[0].id == "t40"
+
+
+@pytest.mark.parametrize("ready_names_a_turn", [True, False])
+@pytest.mark.parametrize("operations_name_a_turn", [True, False])
+def test_ready_speaks_of_its_turn_or_of_the_whole_board(
+    tmp_path: Path, ready_names_a_turn: bool, operations_name_a_turn: bool
+) -> None:
+    rows = healthy()
+    # the last operation of turn 40 is drawn after turn 41 is ready
+    find(rows, "operation_applied", 40, 1)["t"] = find(rows, "board_ready", 41)["t"] + 0.01
+    find(rows, "board_ready", 40)["t"] = find(rows, "board_ready", 41)["t"] + 0.02
+    for row in rows:
+        named = ready_names_a_turn if row["event"] == "board_ready" else operations_name_a_turn
+        if row["event"].startswith(("board", "operation")) and not named:
+            del row["turn"]
+    found = judged(tmp_path, in_order(rows)).breaches["ready_after_last_operation"].count
+    assert found == (0 if ready_names_a_turn and operations_name_a_turn else 1)
+
+
 @pytest.mark.parametrize(
     ("turns", "over", "expected"),
     [(20, 0, Status.PASS), (20, 1, Status.INCONCLUSIVE), (20, 6, Status.FAIL), (160, 1, Status.PASS),

@@ -104,8 +104,9 @@ def test_the_document_takes_no_place_of_what_is_read(tmp_path: Path) -> None:
 def test_limits_of_a_file_decide_and_are_named(tmp_path: Path) -> None:
     write(tmp_path / "t.jsonl", failing(healthy()))
     (tmp_path / "l.yaml").write_text("format: misheard-soak/1\nqueue_depth: 65\n")
-    done = misheard_command(tmp_path, "t.jsonl", "--limits", "l.yaml", "--json", "v.json")
-    assert done.returncode == 0
+    files = {name: str(tmp_path / name) for name in ("t.jsonl", "l.yaml", "v.json")}
+    arguments = ["soak", "check", files["t.jsonl"], "--limits", files["l.yaml"], "--json", files["v.json"]]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
     assert json.loads((tmp_path / "v.json").read_text())["limits"]["name"] == "l.yaml"
 
 

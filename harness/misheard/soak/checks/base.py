@@ -16,6 +16,7 @@ REASONS = {
     "over": "over the limit",
     "spans": "the interval holds values on both sides of the limit",
     "too_few": "too few for an interval",
+    "missing_times": "times are missing",
     "no_events": "the trace has no event to judge by",
     "never_happened": "it never happened, so that nothing is shown",
     "contradictory": "counts contradict each other",

@@ -99,32 +99,29 @@ def ask_ready(trace: Trace, _: Limits) -> tuple[Answer, ...]:
 def _ready_too_early(trace: Trace, ready: IndexArray) -> list[int]:
     """Return the ready events that stand between the acceptance of an operation and its application.
 
-    One that names a turn speaks of the operations of that turn alone.
+    One that names a turn speaks of the operations of that turn, and of those without a turn.
     """
     accepted = trace.first_places("operation", EventName.OPERATION_ACCEPTED)
     applied = trace.first_places("operation", EventName.OPERATION_APPLIED)
     both = (accepted >= 0) & (applied > accepted)
     accepted, applied = accepted[both], applied[both]
-    owner, turn = trace.ids["turn"][accepted], trace.ids["turn"]
-    early: list[int] = []
-    for chosen, whose in _by_turn(ready, turn, owner):
-        # pending at a place: accepted before it less applied before it
-        pending = np.searchsorted(np.sort(accepted[whose]), chosen) - np.searchsorted(
-            np.sort(applied[whose]), chosen
-        )
-        early.extend(map(int, chosen[pending > 0]))
-    return early
-
-
-def _by_turn(ready: IndexArray, turn: IndexArray, owner: IndexArray) -> list[tuple[IndexArray, IndexArray]]:
-    """Return groups of ready events with the operations that each group speaks of, as indices."""
+    owner, turn = trace.ids["turn"][accepted], trace.ids["turn"][ready]
+    pending = np.where(
+        turn < 0,
+        _pending(ready, accepted, applied),
+        _pending(ready, accepted[owner < 0], applied[owner < 0]),
+    )
     order = np.argsort(owner, kind="stable")
-    ordered = owner[order]
-    groups = [(ready[turn[ready] < 0], np.arange(owner.size))]
-    named = ready[turn[ready] >= 0]
-    named = named[np.argsort(turn[named], kind="stable")]
-    for chosen in np.split(named, np.flatnonzero(np.diff(turn[named])) + 1):
+    accepted, applied, owner = accepted[order], applied[order], owner[order]
+    by_turn = np.argsort(turn, kind="stable")
+    by_turn = by_turn[turn[by_turn] >= 0]
+    for chosen in np.split(by_turn, np.flatnonzero(np.diff(turn[by_turn])) + 1):
         if chosen.size:
-            low, high = np.searchsorted(ordered, [turn[chosen[0]], turn[chosen[0]] + 1])
-            groups.append((chosen, order[low:high]))
-    return groups
+            low, high = np.searchsorted(owner, [turn[chosen[0]], turn[chosen[0]] + 1])
+            pending[chosen] += _pending(ready[chosen], accepted[low:high], applied[low:high])
+    return [int(place) for place in ready[pending > 0]]
+
+
+def _pending(at: IndexArray, accepted: IndexArray, applied: IndexArray) -> IndexArray:
+    """Return how many operations were accepted before each place and applied after it."""
+    return np.searchsorted(np.sort(accepted), at) - np.searchsorted(np.sort(applied), at)

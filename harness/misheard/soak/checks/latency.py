@@ -30,7 +30,13 @@ def ask_latency(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
     answers: list[Answer] = []
     for stage in STAGES:
         places, seconds = stage_times(trace, stage)
-        if places.size:
+        untimed = _untimed(trace, stage)
+        if places.size and untimed.size:
+            found = f"{count_of(untimed.size, 'event')} without seconds beside {places.size} with"
+            answers.append(
+                Answer(Status.NO_EVIDENCE, "missing_times", found, tuple(map(int, untimed)), stage)
+            )
+        elif places.size:
             answers.append(judge_times(places, seconds, limits.latency(stage), part=stage))
         elif stage in limits.latency_p95_seconds:
             answers.extend(no_events("time", part=stage))
@@ -53,6 +59,13 @@ def stage_times(trace: Trace, stage: str) -> tuple[IndexArray, FloatArray]:
     seconds = trace.number("seconds")[places]
     known = ~np.isnan(seconds)
     return places[known], seconds[known]
+
+
+def _untimed(trace: Trace, stage: str) -> IndexArray:
+    """Return the events that should have the seconds of a stage; a failure need not."""
+    names = [name for name in STAGE_EVENTS[stage] if name is not EventName.TRANSCRIPT_FAILED]
+    places = trace.places(*names)
+    return places[np.isnan(trace.number("seconds")[places])]
 
 
 def judge_times(places: IndexArray, seconds: FloatArray, limit: float, part: str) -> Answer:

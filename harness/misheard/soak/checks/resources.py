@@ -31,7 +31,7 @@ def ask_audio(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
     broken = gaps > limits.audio_gap_seconds
     found = (
         f"{float(reached[-1]):.1f} s of audio, {count_of(int(np.count_nonzero(broken)), 'gap')}, "
-        f"the longest {max(float(gaps.max()), 0.0):.2f} s"
+        f"the longest {max(float(gaps.max()), 0.0):.2f} s; at most {limits.audio_gap_seconds:g} s"
     )
     breaches = tuple(sorted(map(int, at[broken])))
     status, reason = (Status.FAIL, "over") if breaches else (Status.PASS, "within")

@@ -156,7 +156,7 @@ def _share(turns: Turns, chosen: BoolArray, at: IndexArray, word: str, limit: fl
     if not (turns.outcome >= 0).any():
         return no_events("turn with a transcript, empty or failed")
     share = count / total
-    found = f"{count} of {count_of(total, 'turn')} {word}, {100 * share:.1f}%"
+    found = f"{count} of {count_of(total, 'turn')} {word}, {100 * share:.1f}%; at most {100 * limit:g}%"
     breaches = tuple(sorted(map(int, at[chosen]))) if share > limit else ()
     status, reason = (Status.FAIL, "over") if share > limit else (Status.PASS, "within")
     return (Answer(status, reason, found, breaches, n=total, value=share, limit=limit),)
