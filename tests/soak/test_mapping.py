@@ -125,6 +125,22 @@ def test_a_text_where_a_number_belongs_is_refused_and_not_repeated(tmp_path: Pat
     assert CANARY not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "number", ["1e999", "-1e999", "1" + "0" * 400, "-1" + "0" * 400, "true", '"1"', "[]"]
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_numbers_that_cannot_be_are_refused_with_their_line(tmp_path: Path, number: str, at: int) -> None:
+    lines = ['{"kind": "idle", "at": 1700000000000}', '{"kind": "idle", "at": 1700000001000}']
+    lines[at] = f'{{"kind": "idle", "at": {number}}}'
+    path = tmp_path / "t.jsonl"
+    path.write_text("\ufeff" + "\n".join(lines))
+    with pytest.raises(SoakError) as error:
+        read_trace(path, load_mapping(write_mapping(tmp_path)))
+    assert [str(each) for each in error.value.problems] == [
+        f"line {at + 1}: t must be seconds between 0 and 604800"
+    ]
+
+
 def test_an_operation_that_the_mapping_does_not_name_is_a_problem(tmp_path: Path) -> None:
     rows = [theirs(row) for row in healthy(1)]
     next(row for row in rows if row["kind"] == "op.done")["data"]["op"] = CANARY
@@ -186,6 +202,7 @@ LIMITS: dict[str, tuple[str, str]] = {
     "check": ("require: [unresolve]", "'unresolve' is no check (did you mean 'unresolved'?)"),
     "waived": ("waived: {boards: none}", "'boards' is no check"),
     "reason": ('waived: {memory: "a\\nb"}', "a reason must be one line of text"),
+    "both": ("require: [memory]\nwaived: {memory: x}", "memory: give require or waived, not both"),
     "option": ("memory_rise: 1", "memory_rise: unknown option (did you mean 'memory_rise_bytes'?)"),
 }
 

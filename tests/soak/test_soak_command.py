@@ -22,7 +22,9 @@ from typer.testing import CliRunner
 import misheard.soak
 from misheard.commands import app
 from misheard.soak.checks.latency import STAGE_EVENTS, judge_times
+from misheard.soak.checks.registry import CHECKS
 from misheard.soak.document import soak_document
+from misheard.soak.events import FIELDS, EventName, OperationType
 from misheard.soak.limits import DEFAULT_LATENCY, STAGES, Limits
 from misheard.soak.terminal import render_soak
 from misheard.stats.gate import Status
@@ -118,6 +120,22 @@ def test_the_page_lists_the_default_limits() -> None:
     given = Limits(**yaml.safe_load(shown))
     assert given.latency_p95_seconds == DEFAULT_LATENCY
     assert given.model_copy(update={"latency_p95_seconds": {}}) == Limits()
+
+
+def test_the_trace_of_the_page_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "soak.md").read_text()
+    (tmp_path / "t.jsonl").write_text(page.split("```jsonl\n")[1].split("```")[0])
+    document = tmp_path / "v.json"
+    done = CliRunner().invoke(app, ["soak", "check", str(tmp_path / "t.jsonl"), "--json", str(document)])
+    assert done.exit_code == 4
+    checks = json.loads(document.read_text())["checks"]
+    assert not [check["id"] for check in checks if check["status"] == "fail"]
+
+
+def test_the_page_names_every_check_event_and_field() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "soak.md").read_text()
+    for name in (*(check.name for check in CHECKS), *EventName, *FIELDS, *OperationType):
+        assert f"`{name}`" in page, name
 
 
 def test_the_check_loads_no_model_library(tmp_path: Path) -> None:

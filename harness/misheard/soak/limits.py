@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from misheard.soak.options import Part, load_part
 from misheard.suite.problems import shown, suggestion
@@ -86,6 +86,13 @@ class Limits(Part):
         if not all(reason.isprintable() and reason.strip() for reason in value.values()):
             raise ValueError("a reason must be one line of text")
         return value
+
+    @model_validator(mode="after")
+    def _check_choice(self) -> Self:
+        both = sorted({*self.require} & {*self.waived})
+        if both:
+            raise ValueError(f"{', '.join(both)}: give require or waived, not both")
+        return self
 
     def latency(self, stage: str) -> float:
         """Return the budget of a stage in seconds."""

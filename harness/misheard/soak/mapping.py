@@ -24,6 +24,7 @@ _BYTE_UNITS = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB":
 _UNITS: Mapping[Kind, Mapping[str, float]] = {Kind.SECONDS: _TIME_UNITS, Kind.BYTES: _BYTE_UNITS}
 _ON_SESSION_CLOCK = frozenset({"t", "speech_end"})
 _MAX_ENTRIES = 500
+_HUGE = 2**63
 
 FieldPath = Annotated[str, Field(strict=True, pattern=r"^[^.\s]{1,80}(\.[^.\s]{1,80}){0,4}$")]
 Named = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
@@ -218,7 +219,8 @@ class Translator:
             if kind is None:
                 raise EventError(["has an operation type that operations of the mapping does not name"])
             return kind
-        if type(value) is not int and type(value) is not float:
+        if (type(value) is not int and type(value) is not float) or not abs(value) < _HUGE:
+            # for `read_event` to refuse
             return value
         if wanted.field in _ON_SESSION_CLOCK and self._begins_with_first:
             if self._origin is None:

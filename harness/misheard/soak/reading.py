@@ -17,6 +17,7 @@ MAX_EVENTS = 2_000_000
 MAX_PROBLEMS = 50
 """Problems that are shown; the others are counted."""
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_COUNTED = 10_000
 """Problems after which the rest of a file is not read."""
 
@@ -75,7 +76,7 @@ class _Reader:
     def _read_header(self, first: tuple[int, bytes]) -> None:
         line, raw = first
         try:
-            is_header = read_object(raw.removeprefix(b"\xef\xbb\xbf")) == {"format": FORMAT}
+            is_header = read_object(raw) == {"format": FORMAT}
         except EventError:
             is_header = False
         if not is_header:
@@ -91,6 +92,8 @@ class _Reader:
         while raw := file.readline(MAX_LINE_BYTES + 1):
             line += 1
             size += len(raw)
+            if line == 1:
+                raw = raw.removeprefix(_BYTE_ORDER_MARK)
             if len(raw) > MAX_LINE_BYTES:
                 self._complain(f"line {line}", f"is longer than {MAX_LINE_BYTES} bytes")
                 size += _skip_line(raw, file)
