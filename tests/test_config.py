@@ -60,6 +60,59 @@ def test_every_problem_is_named(tmp_path: Path, text: str, complaints: list[str]
 
 
 @pytest.mark.parametrize(
+    ("text", "override", "complaint"),
+    [
+        (
+            "recognizer: {kind: ctranslate2, model: m, cpu_compute_type: int8}\n",
+            "recognizer.kind=transformers",
+            "recognizer.cpu_compute_type: is an option of kind ctranslate2, not of transformers; to change "
+            "the whole section: --set 'recognizer={kind: transformers, model: ...}'",
+        ),
+        (
+            "recognizer: {kind: transformers, model: m, compile: true}\n",
+            "recognizer.kind=fake",
+            "recognizer.compile: is an option of kind transformers, not of fake; to change the whole "
+            "section: --set 'recognizer={kind: fake}'",
+        ),
+        (
+            MINIMAL + "judge: {language_model: {kind: vllm, model: m, extra_args: [--x]}}\n",
+            "judge.language_model.kind=embedded",
+            "judge.language_model.extra_args: is an option of kind vllm, not of embedded; to change the "
+            "whole section: --set 'judge.language_model={kind: embedded, model: ...}'",
+        ),
+        (MINIMAL, "execution.ray.worker=2", "execution.ray.worker: unknown option; did you mean workers?"),
+        (MINIMAL, "judge.language_model={kind: vllm, modle: m}", "language_model.modle: unknown option; did"),
+    ],
+)
+def test_an_option_that_a_section_lacks_is_found_in_its_other_kinds(
+    tmp_path: Path, text: str, override: str, complaint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text, override)
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "recognizer", "language_model", "correct", "respond", "plan", "render", "judge", "execution",
+        "execution.ray", "telemetry", "price", "scoring", "judge.language_model",
+    ],
+)  # fmt: skip
+def test_a_section_without_options_is_said_in_plain_words(tmp_path: Path, section: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, MINIMAL, f"{section}=2")
+    assert f"  {section}: must be a section with options (a mapping)" in str(caught.value)
+
+
+@pytest.mark.parametrize("section", ["recognizer", "respond", "execution", "telemetry", "price", "scoring"])
+def test_an_empty_section_is_said_in_plain_words(tmp_path: Path, section: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, (MINIMAL if section != "recognizer" else "") + f"{section}:\n")
+    assert f"  {section}: must be a section with options (a mapping)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("content", "complaint"),
     [
         (b"a: [", "not valid YAML at line"),

@@ -1,7 +1,6 @@
 """The run config: what a system is and which suite it runs over, read from YAML and validated at once."""
 
 import copy
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +8,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from misheard.errors import ConfigError, InputError, Problem
+from misheard.config_problems import describe
+from misheard.errors import ConfigError, InputError
 from misheard.execution import ExecutionConfig, PriceConfig, TelemetryConfig
 from misheard.language_models.settings import LanguageModelSettings
 from misheard.metrics.base import Arm
@@ -21,17 +21,6 @@ from misheard.strict_yaml import complaint, load_strict, load_strict_file
 OnFailure = Literal["exclude", "worst", "abort"]
 
 _MAX_BYTES = 1024 * 1024
-
-_KINDS = frozenset(
-    {
-        "command", "ctranslate2", "fake", "embedded", "openai_api", "vllm", "imported",
-        "language_model", "python", "http", "board", "transformers",
-    }
-)  # fmt: skip
-"""The tags that pydantic puts between a section and its option."""
-
-_TAGGED = frozenset({"recognizer", "language_model", "plan", "render"})
-"""The sections behind which a tag stands."""
 
 
 class _Section(BaseModel):
@@ -220,7 +209,8 @@ def parse_config(source: str, data: dict[str, Any], overrides: Sequence[str] = (
     try:
         return RunConfig.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(source, [_problem(detail) for detail in error.errors()]) from error
+        schema = RunConfig.model_json_schema()
+        raise ConfigError(source, [describe(detail, schema) for detail in error.errors()]) from error
 
 
 def _override(data: dict[str, Any], override: str) -> None:
@@ -238,62 +228,3 @@ def _override(data: dict[str, Any], override: str) -> None:
         section[keys[-1]] = load_strict(value)
     except yaml.YAMLError as error:
         raise InputError(f"--set {name}: the value: {complaint(error)}") from error
-
-
-_PLAIN_WORDS = {
-    "tuple_type": "must be a list, such as [a, b]",
-    "union_tag_not_found": "needs a kind",
-    "missing": "is missing",
-}
-
-
-def _problem(detail: Any) -> Problem:
-    where = _place(detail["loc"])
-    what = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
-    if detail["type"] == "union_tag_invalid":
-        what = f"there is no kind {detail['ctx']['tag']!r}; use one of {detail['ctx']['expected_tags']}"
-    if detail["type"] == "string_pattern_mismatch" and where == "scoring.response_scorer":
-        what = "must be word_overlap_f1, or module:function of your own"
-    if detail["type"] == "extra_forbidden":
-        known = _known_fields([str(part) for part in detail["loc"][:-1]])
-        close = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1)
-        what = "unknown option" + (f"; did you mean {close[0]}?" if close else "")
-    return Problem(where, what)
-
-
-def _place(location: Sequence[str | int]) -> str:
-    """Return the dotted name of an option; the kind that pydantic puts behind a section is no part of it."""
-    before = (None, *location)
-    parts = [
-        str(part)
-        for part, section in zip(location, before, strict=False)
-        if not (section in _TAGGED and part in _KINDS)
-    ]
-    return ".".join(parts) or "config"
-
-
-def _known_fields(path: Sequence[str]) -> list[str]:
-    """Return the option names of the section at `path`; backends appear in it under their kind."""
-    schema: Any = RunConfig.model_json_schema()
-    names = schema["properties"]
-    if path:
-        definitions = schema["$defs"].values()
-        kinds = [
-            properties
-            for properties in (definition.get("properties", {}) for definition in definitions)
-            if properties.get("kind", {}).get("const") == path[-1]
-        ]
-        titles = {
-            "correct": "CorrectConfig",
-            "respond": "RespondConfig",
-            "judge": "JudgeConfig",
-            "scoring": "ScoringConfig",
-            "execution": "ExecutionConfig",
-            "ray": "RaySettings",
-            "telemetry": "TelemetryConfig",
-            "price": "PriceConfig",
-        }
-        # A kind may name a recognizer and a language model: openai_api does.
-        every = {name: None for properties in kinds for name in properties}
-        names = every or schema["$defs"].get(titles.get(path[-1], ""), {}).get("properties", {})
-    return list(names)

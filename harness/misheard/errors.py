@@ -18,7 +18,13 @@ Messages name the item, file or option, what is wrong and what to do. They never
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-INSTALL_ADVICE = "pip install 'misheard[run]' (in a checkout: pip install '.[run]')"
+
+def install_advice(extra: str) -> str:
+    """Return how an extra of misheard is installed."""
+    return f"pip install 'misheard[{extra}]' (in a checkout: pip install '.[{extra}]')"
+
+
+INSTALL_ADVICE = install_advice("run")
 """What to do where the base install is not enough."""
 
 

@@ -49,7 +49,7 @@ def _folder(option: str, model: str, base: Path) -> Path:
             return folder
     except (ValueError, RuntimeError, OSError) as error:
         raise InputError(f"{option}: {model!r} cannot be a folder ({type(error).__name__})") from error
-    raise InputError(f"{option}: there is no folder {folder}")
+    raise InputError(f"{option}: there is no folder {folder}; paths start from the config's folder")
 
 
 def download_snapshot(option: str, model: str, revision: str, patterns: list[str]) -> str:

@@ -132,6 +132,33 @@ def test_few_sessions_allow_no_verdict(many: Path) -> None:
     assert (one["units"], one["resampled"], one["verdict"]) == (3, "sessions", "inconclusive")
 
 
+@pytest.mark.parametrize(
+    ("sessions", "expected"),
+    [
+        (True, "no interval: 3 sessions, and under 6 none is trusted"),
+        (False, None),
+    ],
+)
+@pytest.mark.parametrize("hypotheses", [("bad.txt", "--intervals"), ("bad.txt", "--hyp", "good.txt")])
+def test_few_units_have_no_interval_in_the_table(
+    many: Path, hypotheses: tuple[str, ...], sessions: bool, expected: str | None
+) -> None:
+    by = ("--sessions", "sessions") if sessions else ()
+    text = printed("--ref", "ref.txt", "--hyp", *hypotheses, *by, cwd=many)
+    assert ("95% interval" in text, ".." in text) == (expected is None, expected is None)
+    assert [line for line in text.splitlines() if line.startswith("no interval")] == (
+        [] if expected is None else [expected]
+    )
+    found = document("--ref", "ref.txt", "--hyp", *hypotheses, *by, cwd=many)
+    assert found["hypotheses"][0]["intervals"]["deciding"] is not None
+
+
+def test_one_utterance_is_no_plural(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("a b c\n")
+    text = printed("--ref", "one.txt", "--hyp", "one.txt", "--intervals", cwd=tmp_path)
+    assert "no interval: 1 utterance, and under 6 none is trusted" in text.splitlines()
+
+
 def test_an_interval_for_one_system(many: Path) -> None:
     arguments = ("--ref", "ref.txt", "--hyp", "bad.txt")
     assert document(*arguments, cwd=many)["hypotheses"][0]["intervals"] is None

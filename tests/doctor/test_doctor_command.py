@@ -21,7 +21,7 @@ from test_models import need, write_safetensors
 from misheard.commands.doctor import doctor as command
 from misheard.doctor import examine
 from misheard.doctor.checks import Check, Group, State
-from misheard.doctor.child import run_children
+from misheard.doctor.child import Outcome, run_children
 from misheard.doctor.steps import Step, all_steps
 from misheard.doctor.terminal import as_json, render_group, summary
 from misheard.errors import InputError
@@ -142,6 +142,16 @@ def test_a_config_is_asked_for_what_it_needs_alone(
     assert there <= found
     assert not not_there & found
     assert {"kernels", "soundfile", "memory", "folders"} <= found
+
+
+@pytest.mark.parametrize(("with_config", "state"), [(False, State.MISSING), (True, State.BROKEN)])
+def test_ray_that_is_not_there_is_listed_and_broken_only_where_a_config_needs_it(
+    tmp_path: Path, with_config: bool, state: State
+) -> None:
+    wanted = need(tmp_path, execution={"executor": "ray"}) if with_config else None
+    step = next(step for step in all_steps(wanted, None, tmp_path) if step.title == "ray")
+    (check,) = step.checks(Outcome("exited", 1, 0.1, '{"package": "ray", "absent": true}'))
+    assert (check.name, check.state) == ("ray", state) and "misheard[ray]" in check.advice
 
 
 @pytest.fixture

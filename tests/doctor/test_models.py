@@ -2,6 +2,7 @@
 
 import json
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from misheard.doctor.checks import Check, State
 from misheard.doctor.memory import estimate
 from misheard.doctor.models import check_models, named_models
 from misheard.doctor.need import Need, read_need
+from misheard.errors import BackendError
+from misheard.run.preview import preview
+from misheard.run.resolve import resolve_config
 
 REVISION = "0" * 40
 
@@ -153,6 +157,60 @@ def test_a_speech_model_on_transformers_needs_no_chat_template(tmp_path: Path) -
     assert check_models(config)[0].state is State.OK
 
 
+def write_hugging_face(folder: Path) -> Path:
+    """Write the files of a Whisper as its authors publish it."""
+    whisper = json.dumps({"model_type": "whisper"}).encode()
+    names = ("generation_config.json", "tokenizer.json")
+    files = {"model.safetensors": safetensors(), "config.json": whisper, **dict.fromkeys(names, b"{}")}
+    return write(folder, files)
+
+
+@pytest.mark.parametrize(
+    ("kind", "make", "found", "advice"),
+    [
+        ("transformers", write_ctranslate2, "in CTranslate2 form",
+         "use kind: ctranslate2, or convert it with scripts/convert_whisper"),
+        ("vllm", write_ctranslate2, "in CTranslate2 form", "use kind: ctranslate2"),
+        ("ctranslate2", write_hugging_face, "in Hugging Face form",
+         "use kind: transformers, or convert it with ct2"),
+    ],
+)  # fmt: skip
+def test_a_whisper_in_the_other_form_is_called_that_by_doctor_and_by_a_dry_run(
+    tmp_path: Path, make_suite: Callable[..., Path], kind: str, make: Any, found: str, advice: str
+) -> None:
+    make(tmp_path / "ears")
+    config = need(tmp_path, recognizer={"kind": kind, "model": "./ears"}).config
+    check = only(check_models(read_need(config, tmp_path, True)), "recognizer.model")
+    assert check.state is State.BROKEN
+    assert check.found == f"{tmp_path / 'ears'}: this is a Whisper {found}" and advice in check.advice
+    with pytest.raises(BackendError, match=rf"recognizer\.model: .*this is a Whisper {found}; {advice}"):
+        preview(resolve_config(config, tmp_path), make_suite(), None, cpu=True)
+
+
+@pytest.mark.parametrize(
+    ("sections", "lacking"),
+    [
+        ({"recognizer": {"kind": "ctranslate2", "model": "./ears"}},
+         "recognizer.model: .*has no tokenizer.json"),
+        ({"recognizer": {"kind": "transformers", "model": "./mind"}},
+         "recognizer.model: .*has no generation_config.json"),
+        ({"recognizer": {"kind": "vllm", "model": "./none"}}, "recognizer.model: .*has no config.json"),
+        ({"judge": {"language_model": {"kind": "vllm", "model": "./mind"}}},
+         "^judge.language_model.model: .*no chat template"),
+    ],
+)  # fmt: skip
+def test_a_dry_run_looks_for_the_files_of_models(
+    tmp_path: Path, make_suite: Callable[..., Path], sections: dict[str, Any], lacking: str
+) -> None:
+    (write_ctranslate2(tmp_path / "ears") / "tokenizer.json").unlink()
+    (write_safetensors(tmp_path / "mind") / "chat_template.jinja").unlink()
+    (tmp_path / "none").mkdir()
+    config = need(tmp_path, **sections).config
+    with pytest.raises(BackendError, match=lacking) as raised:
+        preview(resolve_config(config, tmp_path), make_suite(), None, cpu=True)
+    assert raised.value.exit_code == 2
+
+
 def test_models_that_are_nowhere_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MISHEARD_MODELS", str(tmp_path))
     checks = check_models(
@@ -167,6 +225,7 @@ def test_models_that_are_nowhere_are_named(tmp_path: Path, monkeypatch: pytest.M
         ("judge.language_model.model", State.BROKEN),
     ]
     assert "scripts/fetch_models" in checks[0].advice
+    assert f"no folder {tmp_path / 'mind'}" in checks[1].found and "config's folder" in checks[1].advice
 
 
 @pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"])

@@ -44,10 +44,11 @@ def test_each_library_has_a_line_until_one_takes_the_process_with_it(
 
 @pytest.mark.parametrize(("needed", "state"), [(True, State.BROKEN), (False, State.MISSING)])
 def test_a_library_that_is_not_there_is_broken_where_a_config_needs_it(needed: bool, state: State) -> None:
-    said = Outcome("exited", 0, 0.1, '{"package": "torch", "absent": true}')
-    (check,) = check_packages(said, Group.RECOGNITION, ("torch",), needed)
-    assert (check.state, check.found) == (state, "not installed")
-    assert "misheard[run]" in check.advice
+    rows = '{"package": "torch", "absent": true}\n{"package": "ray", "absent": true}'
+    checks = check_packages(Outcome("exited", 0, 0.1, rows), Group.RECOGNITION, ("torch", "ray"), needed)
+    assert {(check.state, check.found) for check in checks} == {(state, "not installed")}
+    assert "'misheard[run]'" in checks[0].advice and "'.[run]'" in checks[0].advice
+    assert "'misheard[ray]'" in checks[1].advice and "'.[ray]'" in checks[1].advice
 
 
 @pytest.mark.parametrize(

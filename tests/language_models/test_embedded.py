@@ -13,6 +13,7 @@ import pytest
 from misheard.errors import BackendError
 from misheard.failures import FailureKind
 from misheard.language_models.embedded import EmbeddedModel
+from misheard.language_models.greedy import cache_argument
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Message, Sampling
 from misheard.language_models.settings import EmbeddedSettings
 
@@ -125,6 +126,21 @@ def test_the_same_batch_gives_the_same_answers_and_the_batch_size_changes_nothin
     assert [c.text for c in first] == alone
 
 
+def test_a_library_that_calls_the_cache_by_its_newer_name_is_told_that(
+    model: EmbeddedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [completion.text for completion in ask(model, *QUESTIONS)]
+    inner = model._started().model
+    forward, name = inner.forward, cache_argument(inner.forward)
+
+    def renamed(cache: Any, **others: Any) -> Any:
+        assert "past_key_values" not in others
+        return forward(**{name: cache}, **others)
+
+    monkeypatch.setattr(inner, "forward", renamed)
+    assert [completion.text for completion in ask(model, *QUESTIONS)] == expected
+
+
 def test_tokens_and_times_are_counted(model: EmbeddedModel) -> None:
     completions = ask(model, "w1", "w2 w3")
     assert [c.prompt_tokens for c in completions] == [4, 5]
@@ -233,6 +249,14 @@ def test_pickled_weights_and_code_of_the_model_are_never_run(tiny: Path, tmp_pat
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "evil.py").write_text("raise SystemExit('code of the model ran')")
     with pytest.raises(BackendError, match="cannot be loaded"):
+        EmbeddedModel(EmbeddedSettings(model=str(folder)), cpu=True).start()
+
+
+def test_weights_that_the_files_lack_are_not_made_up(tiny: Path, tmp_path: Path) -> None:
+    folder = Path(broken(tiny, tmp_path))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    with pytest.raises(BackendError, match=r"lack 9 of the weights .* such as model\.layers\.2"):
         EmbeddedModel(EmbeddedSettings(model=str(folder)), cpu=True).start()
 
 

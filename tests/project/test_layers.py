@@ -14,7 +14,7 @@ LEAVES = {"errors", "failures", "canonical", "strict_yaml"}
 LAYERS = [
     {"cli", "cli_score", "commands", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},
-    {"config", "stages", "stats", "metrics", "suite"},
+    {"config", "config_problems", "stages", "stats", "metrics", "suite"},
     {
         "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes",
         "audio",

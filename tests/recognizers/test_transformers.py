@@ -5,6 +5,7 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from misheard.config import parse_config
 from misheard.errors import BackendError, ConfigError, InputError
 from misheard.failures import ItemFailedError
+from misheard.language_models.greedy import cache_argument
 from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow, OutOfMemoryError, WindowTranscript
 from misheard.recognizers.settings import CTranslate2Settings, TransformersSettings
 from misheard.run.resolve import resolve_config
@@ -24,6 +26,7 @@ import torch
 
 from misheard.recognizers.ctranslate2 import CTranslate2Recognizer
 from misheard.recognizers.transformers import TransformersRecognizer
+from misheard.recognizers.transformers_decoders import GrowingDecoder, StaticDecoder
 
 ROOT = Path(__file__).parents[2]
 SILENCE = AudioWindow(np.zeros(SAMPLE_RATE, np.float32), None)
@@ -156,6 +159,27 @@ def test_words_are_those_of_the_librarys_own_greedy_generation(
 
 
 @pytest.mark.models
+@pytest.mark.parametrize("make", [GrowingDecoder, partial(StaticDecoder, size=1)])
+def test_a_library_that_calls_the_cache_by_its_newer_name_is_told_that(
+    tiny: TransformersRecognizer,
+    clips: list[AudioWindow],
+    heard: list[WindowTranscript],
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Any], Any],
+) -> None:
+    decoder = tiny._ready().model.model.decoder
+    forward, name = decoder.forward, cache_argument(decoder.forward)
+
+    def renamed(cache: Any, **others: Any) -> Any:
+        assert "past_key_values" not in others
+        return forward(**{name: cache}, **others)
+
+    monkeypatch.setattr(decoder, "forward", renamed)
+    monkeypatch.setattr(tiny, "_decoder", lambda loaded: make(loaded.model))
+    assert_same(transcripts(tiny, clips[:1], 1), heard[:1])
+
+
+@pytest.mark.models
 def test_a_fingerprint_names_what_decides_the_text(
     tiny: TransformersRecognizer, converted: Callable[[str], Path]
 ) -> None:
@@ -277,6 +301,26 @@ def test_pickled_weights_are_not_loaded(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(BackendError, match=r"no model\.safetensors; weights in other formats"):
         load(folder)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"decoder_layers": 5}, r"lack 24 of the weights .* such as model\.decoder\.layers\.4"),
+        ({"dropout": float("inf")}, "was loaded and cannot be used: ValueError: dropout"),
+    ],
+)
+def test_a_config_that_does_not_fit_the_weights_is_one_clear_error(
+    converted: Callable[[str], Path], tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    for path in converted("whisper-tiny.en").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(BackendError, match=words):
+        load(tmp_path).warm_up()
 
 
 @pytest.mark.models

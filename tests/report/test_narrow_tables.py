@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from made_up_tables import AXES, FAMILIES, make_table
+from misheard.failures import FailureKind
 from misheard.report.build import build_report
 from misheard.report.clips import Clip, build_clips_comparison, build_clips_report
 from misheard.report.terminal import render_report
@@ -49,6 +51,24 @@ def test_a_clip_has_one_line(profiles: tuple[str, ...], name: str, seconds: floa
     assert lines[-1] == "3 clips, 0 failed; times in seconds"
 
 
+def test_the_sum_says_what_it_has_of_clips_without_words() -> None:
+    silent = [
+        Clip(f"s{n}", "", "en", heard, None, 2.5, None, None, None) for n, heard in enumerate(("", "you"))
+    ]
+    lost = replace(silent[0], id="s9", hypothesis=None, failure=FailureKind.TIMEOUT)
+    for width in (60, 80):
+        document = build_clips_report(
+            [*clips(3, "q", None), *silent, lost], ["exact", "plain"], run={}, with_text=False
+        )
+        lines = shown(render_clips(document), width)
+        (total,) = [line for line in lines if line.startswith("all ")]
+        assert total.endswith("0.667 3/0/1")
+        note = (
+            "all: with the words heard in 2 clips without reference words, which a report's word error rate "
+        )
+        assert f"{note}leaves out" in " ".join(lines)
+
+
 @pytest.mark.parametrize(("seconds", "titles"), [(None, ["audio"]), (0.5, ["audio", "infer", "RTF"])])
 def test_times_that_nothing_told_have_no_column(seconds: float | None, titles: list[str]) -> None:
     one = build_clips_report(clips(1, "q", seconds), ["exact"], run={}, with_text=False)
@@ -81,12 +101,15 @@ def test_a_script_that_is_alone_in_every_cell_is_not_shown_again() -> None:
     assert any("WER of Latn alone" in line for line in shown(render_report(whole)))
 
 
-def scored(tmp_path: Path, columns: str, *, on_terminal: bool) -> list[str]:
-    (tmp_path / "reference.txt").write_text("a b c\nd e f\n")
-    (tmp_path / "small.txt").write_text("a b c\nd e x\n")
+def scored(tmp_path: Path, columns: str, *names: str, on_terminal: bool) -> list[str]:
+    (tmp_path / "reference.txt").write_text("a b c\nd e f\n" * 3)
+    hypotheses = names or ("small.txt",)
+    for name in hypotheses:
+        (tmp_path / name).write_text("a b c\nd e x\n" * 3)
     reader, writer = os.openpty() if on_terminal else os.pipe()
     subprocess.run(
-        [sys.executable, "-m", "misheard", "score", "--ref", "reference.txt", "--hyp", "small.txt"],
+        [sys.executable, "-m", "misheard", "score", "--ref", "reference.txt",
+         *(part for name in hypotheses for part in ("--hyp", name))],
         cwd=tmp_path, env=os.environ | {"COLUMNS": columns}, stdout=writer, check=True,
     )  # fmt: skip
     printed = os.read(reader, 100_000).decode()
@@ -102,6 +125,18 @@ def test_scores_of_files_are_divided_where_they_do_not_fit(tmp_path: Path, colum
     assert max(map(len, narrow)) <= int(columns) < max(map(len, wide))
     words = [[line.split() for line in lines if line.startswith("small.txt")] for lines in (wide, narrow)]
     assert [*words[1][0], *words[1][1][1:]] == words[0][0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_scores_of_files_with_long_names_are_folded_and_whole(tmp_path: Path, columns: str) -> None:
+    long = f"{'a-system-with-a-very-long-name-' * 3}.txt"
+    lines = scored(tmp_path, columns, "small.txt", long, on_terminal=True)
+    assert max(map(len, lines)) <= int(columns)
+    assert "".join(line.split()[0] for line in lines if line).count(long) >= 2
+    words = " ".join(lines).split()
+    wide = scored(tmp_path, "400", "small.txt", long, on_terminal=True)
+    assert all(words.count(word) >= 1 for line in wide for word in line.split() if word != long)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -249,8 +249,15 @@ def test_report_files_are_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_missing_report_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(IncompleteRunError, match="misheard score"):
+    (tmp_path / "run.json").touch()
+    with pytest.raises(IncompleteRunError, match="finish the run, or score it with misheard score"):
         read_report(tmp_path)
+
+
+def test_a_folder_that_is_no_run_is_called_that(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        with pytest.raises(IncompleteRunError, match=r"no run\.json; this is not a run directory"):
+            read_report(folder)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format":"other"}', "[" * 100_000])

@@ -53,7 +53,7 @@ WHOLE = attributed(None, None, 1 / 3)
 
 def report(*places: dict[str, Any], failed: int = 0, **lost: Any) -> dict[str, Any]:
     return {
-        "items": {"without_session": 0},
+        "items": {"without_session": 0, "units": 12},
         "statistics": {"min_items": 50, "min_units": 6},
         "propagation": {"lost_to_recognition": {"correct_rate": difference(**lost)}, "correction": {}},
         "metrics": [],
@@ -110,8 +110,8 @@ def says(document: dict[str, Any]) -> list[str]:
         ),
         (
             {"verdict": "inconclusive", "units": 3, "flags": ["under_6_units"]},
-            "Nothing can be said about what mishearing costs: 60 pairs, 3 sessions, and under 6 sessions no "
-            "interval is trusted.",
+            "Nothing can be said about what mishearing costs: 60 pairs, 3 sessions with answers, and under "
+            "6 sessions no interval is trusted.",
         ),
         (
             {"verdict": "too_few_items", "n": 24, "flags": ["under_50"]},
@@ -133,40 +133,54 @@ def test_first_sentence_says_what_the_verdict_allows(changes: dict[str, Any], ex
     assert says(report(**changes)) == [expected]
 
 
+def large(axis: str, value: str | None, lost: float, **changes: Any) -> dict[str, Any]:
+    """Return a place with enough pairs and sessions for a verdict."""
+    return attributed(axis, value, lost, difference=difference(difference=-lost, **changes))
+
+
 def test_where_most_is_lost_is_named_with_its_size_and_verdict() -> None:
-    places = [WHOLE, attributed("noise", "clean", 0.1), attributed("noise", "5dB", 0.45)]
-    assert "Most is lost at noise=5dB: 45.0 points (20 pairs, 4 sessions): too few for a verdict." in says(
-        report(*places)
-    )
-    shown = difference(difference=-0.45, verdict="worse", intervals={"deciding": [-0.5, -0.4]})
-    places[2] = attributed("noise", "5dB", 0.45, difference=shown)
+    shown = large("noise", "5dB", 0.45, intervals={"deciding": [-0.5, -0.4]})
     sentence = "Most is lost at noise=5dB: 45.0 points (40.0…50.0, 60 pairs, 12 sessions): worse."
-    assert sentence in says(report(*places))
+    assert sentence in says(report(WHOLE, large("noise", "clean", 0.1), shown))
 
 
-def test_a_handful_of_items_is_not_the_worst_where_cells_are_large_enough() -> None:
-    large = [
-        attributed("noise", name, lost, difference=difference()) for name, lost in (("a", 0.2), ("b", 0.3))
-    ]
-    few = attributed("mic", "phone", 0.9), attributed("mic", "laptop", 0.1)
-    assert any("lost at noise=b:" in sentence for sentence in says(report(WHOLE, *large, *few)))
-    assert any("lost at mic=phone:" in sentence for sentence in says(report(WHOLE, large[0], *few)))
+def test_a_handful_of_items_is_not_the_worst() -> None:
+    few = attributed("mic", "phone", 0.9), attributed("mic", "laptop", 0.1), attributed("noise", "c", 0.9)
+    enough = large("noise", "a", 0.2), large("noise", "b", 0.3)
+    assert any("lost at noise=b:" in sentence for sentence in says(report(WHOLE, *enough, *few)))
+    for places in ((*few, enough[0]), (*few, enough[0], large("mic", "headset", 0.3)), few):
+        assert not any("Most is lost" in sentence for sentence in says(report(WHOLE, *places)))
 
 
 def test_cells_that_equal_the_worst_are_named_with_it() -> None:
-    places = [WHOLE, *(attributed("mic", name, lost) for name, lost in (("a", 0.2), (None, 0.2), ("c", 0.1)))]
-    assert (
-        "Most is lost at mic=a, mic=(none): 20.0 points (20 pairs, 4 sessions each): too few for a verdict."
-        in says(report(*places))
-    )
+    places = [large("mic", name, lost) for name, lost in (("a", 0.2), (None, 0.2), ("c", 0.1))]
+    sentence = "Most is lost at mic=a, mic=(none): 20.0 points (60 pairs, 12 sessions each): worse."
+    assert sentence in says(report(WHOLE, *places))
+
+
+@pytest.mark.parametrize(
+    ("metric", "units", "expected"),
+    [
+        ("correct_rate", 12, "60 pairs, 12 sessions"),
+        ("correct_rate", 18, "60 pairs, 12 sessions with answers"),
+        ("label_f1", 18, "60 pairs, 12 sessions with boards"),
+    ],
+)
+def test_units_are_those_with_answers_where_others_have_none(metric: str, units: int, expected: str) -> None:
+    document = report()
+    document["items"]["units"] = units
+    lost = {metric: difference()}
+    document["propagation"] = {"lost_to_recognition": lost, "correction": lost}
+    first, second = says(document)
+    assert f", {expected}): worse." in first and f", {expected}): worse." in second
 
 
 @pytest.mark.parametrize(
     "places",
     [
-        [attributed("noise", "clean", 0.3)],
-        [attributed("noise", "clean", 0.3), attributed("noise", "5dB", 0.3)],
-        [attributed("noise", "clean", -0.1), attributed("noise", "5dB", 0.0)],
+        [large("noise", "clean", 0.3)],
+        [large("noise", "clean", 0.3), large("noise", "5dB", 0.3)],
+        [large("noise", "clean", -0.1), large("noise", "5dB", 0.0)],
         [],
     ],
     ids=["alone on its axis", "all equal", "nothing lost", "no cells"],
@@ -177,8 +191,8 @@ def test_no_cell_is_worst_without_a_rival_and_a_loss(places: list[dict[str, Any]
 
 def test_share_is_told_where_it_is_defined_and_a_loss_is_shown() -> None:
     share = (
-        "That is 57% of all that is missing in correct answers (42…72); the rest is missing with the human "
-        "transcript too."
+        "Mishearing is 57% of all that is missing in correct answers (42…72); the rest is missing with the "
+        "human transcript too."
     )
     assert share in says(report(WHOLE))
     undefined = attributed(None, None, 1 / 3, share=None, intervals=None)

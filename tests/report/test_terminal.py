@@ -17,6 +17,7 @@ from misheard.report.comparison import ComparedPair, build_comparison
 from misheard.report.labels import difference_interval, rate_interval
 from misheard.report.terminal import render_comparison, render_report
 from misheard.stats.compare import compare_tables
+from misheard.suite.items import ItemKind
 
 TIMINGS = {"audio_seconds": 212.4, "clean_llm_seconds": 3.25, "rtf_end_to_end": 0.161, "rtf_inference": None}
 
@@ -422,3 +423,42 @@ def test_terms_of_answers_are_explained_where_they_are_shown() -> None:
     custom = shown(render_report(report_of(scorer={"response_scorer": "mine:score"})), 120)
     assert "answer quality: scored by mine:score" in custom
     assert "hallucinated" not in shown(render_report(report_of(families=FAMILIES[:2])), 120)
+
+
+def test_the_noise_floor_has_its_pairs_and_units() -> None:
+    for per_session, pairs in ((12, "72 pairs"), (4, "24* pairs")):
+        report = report_of(table=make_table(6, per_session))
+        flips = report["propagation"]["control"]["flip_rate"]
+        assert f"{flips['n']}{'*' if flips['flags'] else ''} pairs" == pairs
+        (line,) = [one for one in shown(render_report(report)).splitlines() if one.startswith("noise floor:")]
+        rate = f"{100 * flips['value']:.1f}%"
+        assert line.startswith(f"noise floor: control changed {rate} of answers (")
+        assert line.endswith(f", {pairs}, {flips['units']} units)")
+
+
+def test_cells_in_which_nothing_counts_are_left_out_of_what_mishearing_costs() -> None:
+    table = make_table(6, 12)
+    kinds = [item.kind == ItemKind.SPEECH for item in table.items]
+    items = tuple(
+        replace(item, conditions={"speed": "slow" if place % 2 else "fast"} if is_speech else {})
+        for place, (item, is_speech) in enumerate(zip(table.items, kinds, strict=True))
+    )
+    table = replace(table, items=items)
+    axes = {"speed": ("slow", "fast", "unheard")}
+
+    def headings(**changes: Any) -> list[bool]:
+        text = shown(render_report(report_of(axes=axes, **changes)), 120)
+        costs, matrix = text[text.index("costs, by condition") :].split("By condition")
+        return ["(none)" in costs, "(none)" in matrix, "unheard" in costs, "unheard" in matrix]
+
+    assert headings(table=table) == [False, True, True, True]
+    silent = next(place for place, is_speech in enumerate(kinds) if not is_speech)
+    assert headings(table=failing(table, Arm.AUDIO, [silent])) == [True] * 4
+
+
+def test_what_is_missing_has_one_name() -> None:
+    text = shown(render_report(report_of(table=make_table(6, 12))), 120)
+    assert "share of missing" in text and "shortfall" not in text
+    assert (
+        "missing: what the audio arm lacks to the best score; anyway: missing with the transcript too" in text
+    )

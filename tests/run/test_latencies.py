@@ -20,9 +20,9 @@ def columns(n: int, **given: list[float]) -> dict[str, np.ndarray]:
     return found
 
 
-def shown(timings: dict, marks=UNICODE) -> str:
-    console = Console(file=io.StringIO(), width=80)
-    for block in latencies_block(timings, 80, marks):
+def shown(timings: dict | None, marks=UNICODE, system: dict | None = None, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    for block in latencies_block({"timings": timings, "system": system or {}}, width, marks):
         console.print(block)
     return console.file.getvalue()
 
@@ -61,4 +61,35 @@ def test_a_terminal_shows_stages_in_order_and_nothing_without_times() -> None:
     text = shown({"per_item": found}, ASCII)
     assert text.index("recognition") < text.index("scene plan")
     assert "1.250" in text and "tokens: written 7" in text and text.isascii()
-    assert shown({}) == shown({"per_item": {}}) == ""
+    assert shown(None) == shown({}) == shown({"per_item": {}}) == ""
+
+
+SECONDS = {"recognize_seconds": [0.5], "llm_seconds": [1.5], "first_token_seconds": [3.4]}
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind", "expected"),
+    [
+        (
+            "ctranslate2", "embedded",
+            {"recognition": ", share of batch", "answer": ", share of batch",
+             "first token": ", wait in batch"},
+        ),
+        ("transformers", "vllm", {"recognition": ", share of batch", "answer": "", "first token": ""}),
+        ("openai_api", "openai_api", {"recognition": "", "answer": "", "first token": ""}),
+        ("command", "embedded",
+         {"recognition": "", "answer": ", share of batch", "first token": ", wait in batch"}),
+    ],
+)  # fmt: skip
+def test_times_of_a_batch_say_what_they_are_of_it(backend: str, kind: str, expected: dict[str, str]) -> None:
+    found = summarise_latencies({Arm.AUDIO: columns(3, **SECONDS)})
+    system = {"recognizer": {"backend": backend}, "respond": {"engine": {"kind": kind}}}
+    lines = shown({"per_item": found}, system=system).splitlines()
+    for name, which in expected.items():
+        assert any(line.startswith(f"{name}{which}  ") for line in lines)
+    for term in ("share of batch", "wait in batch"):
+        assert any(line.startswith(f"{term}: ") for line in lines) == any(
+            term in s for s in expected.values()
+        )
+    narrow = shown({"per_item": found}, ASCII, system, 60)
+    assert narrow.isascii() and max(map(len, narrow.splitlines())) <= 60

@@ -428,6 +428,8 @@ def test_a_run_on_workers_differs_in_nothing_but_time(
     facts = run(config, fake.suite, out)["execution"]["recognition"]
     assert (facts["executor"], facts["workers"]) == ("ray", workers)
     assert facts["workers_lost"] == (1 if workers == 2 else 0)
+    timings = json.loads((out / "report.json").read_bytes())["timings"]
+    assert timings["recognizer_load_seconds"] > 0 and timings["recognizer_warm_up_seconds"] is None
     assert_same(out, fake.local)
     assert_no_log_holds(texts(fake.local), cluster.folder, tmp_path)
 

@@ -60,7 +60,7 @@ def test_a_run_leaves_the_documented_files(
     names = {p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")}
     assert names == {
         "run.json", "plan.jsonl", "journal", "items.parquet", "report.json", "matrix.csv", "failures.csv",
-        "logs",
+        "logs", "telemetry.parquet",
     }  # fmt: skip
     state = json.loads((tmp_path / "out" / "run.json").read_bytes())
     assert state["status"] == "complete"
@@ -95,6 +95,8 @@ def test_a_perfect_transcript_costs_exactly_nothing(
     )
     done = run(config, suite, tmp_path / "out")
     assert done.returncode == 0, done.stderr
+    assert "answering, transcript arm (6 of 6 shared): 0" in done.stderr.splitlines()
+    assert {"answering, audio arm: 6", "answering, control arm: 6"} < set(done.stderr.splitlines())
     found = report(tmp_path / "out")
     assert found["propagation"]["audio"]["quality_drop"]["value"] == 0
     assert found["arms"]["audio"]["wer"]["value"] == 0

@@ -170,6 +170,7 @@ def test_an_audit_of_what_repeats_itself_counts_no_change(
 ) -> None:
     suite, config = make_suite(), make_config(correct={})
     audited = report_of(config, suite, tmp_path / "audit", AUDIT)
+    assert "audit:recognition" in audited["timings"]["telemetry"][0]["stages"]
     found = audited["determinism"]
     assert (found["mode"], found["repeats"], found["recognizer"]["windows"]) == ("audit", 2, 7)
     assert found["recognizer"]["repeated"]["changed"] == found["recognizer"]["alone"]["changed"] == 0

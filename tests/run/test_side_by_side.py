@@ -113,6 +113,10 @@ def timing(name: str, a: Side, b: Side) -> tuple[Any, ...]:
     return found["a"], found["b"], found["ratio"], found["reason_a"], found["reason_b"]
 
 
+RAY = {
+    "config": {"execution": {"executor": "ray"}},
+    "execution": {"recognition": {"executor": "ray", "workers": 2}},
+}
 OVERLAP = {"config": {"language_model": None, "execution": {"schedule": "overlap"}}}
 
 
@@ -135,6 +139,10 @@ def timed(name: str, seconds: float, **run: Any) -> Side:
          (None, None, None, "imported", "not_measured")),
         ("llm_seconds", side(config={"language_model": None}), timed("llm_seconds", 3),
          (None, 3.0, None, "no_language_model", None)),
+        ("recognizer_warm_up_seconds", timed("recognizer_warm_up_seconds", 33.29),
+         timed("recognizer_warm_up_seconds", 1.9e-06, **RAY), (33.29, None, None, None, "in_loading")),
+        ("recognizer_load_seconds", timed("recognizer_load_seconds", 2),
+         timed("recognizer_load_seconds", 8, **RAY), (2.0, 8.0, 4.0, None, None)),
         ("llm_seconds", side(config={}), side(system={}, config={}),
          (None, None, None, "not_measured", "not_measured")),
     ],
@@ -163,12 +171,71 @@ def test_machines_and_versions() -> None:
     found = compare_machines(gpu, cpu)
     assert found["a"] == {
         "cpu_option": False, "device": "cuda", "device_name": "Made-up GPU", "backend": "transformers",
-        "compute_type": "bfloat16", "schedule": "serial", "executor": "local",
+        "recognizer_model": None, "compute_type": "bfloat16", "language_model": "fake", "mode": "fast",
+        "schedule": "serial", "executor": "local", "workers": None,
     }  # fmt: skip
     assert (found["b"]["compute_type"], found["b"]["cpu_option"]) == ("int8", True)
     assert found["versions"] == [
         {"name": "python", "a": "3.11.7", "b": "3.12.1"}, {"name": "torch", "a": "2.8", "b": "2.7"},
     ]  # fmt: skip
+
+
+REVISION = "0123456789" * 4
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"recognizer": {"kind": "ctranslate2", "model": "/models/whisper-base", "revision": None}},
+         ("whisper-base", None)),
+        ({"recognizer": {"kind": "transformers", "model": "openai/whisper-tiny", "revision": REVISION},
+          "language_model": {"kind": "embedded", "model": "/models/smollm2"}},
+         ("openai/whisper-tiny @ 01234567", "smollm2")),
+        ({"recognizer": {"kind": "command", "model": None},
+          "language_model": {"kind": "openai_api", "model": "Qwen/Qwen3-8B"}}, (None, "Qwen/Qwen3-8B")),
+        ({"recognizer": {"kind": "fake"}, "language_model": {"kind": "fake"}}, (None, "fake")),
+        ({"recognizer": {"kind": "fake"}, "language_model": None}, (None, None)),
+    ],
+)  # fmt: skip
+def test_models_have_their_short_names(
+    config: dict[str, Any], expected: tuple[str | None, str | None]
+) -> None:
+    found = compare_machines(side(config=config), side())["a"]
+    assert (found["recognizer_model"], found["language_model"]) == expected
+
+
+def test_the_terminal_names_models_mode_and_workers() -> None:
+    a, b = (
+        side(
+            {"same": "one"},
+            timings={"recognizer_warm_up_seconds": 1.0},
+            config={
+                "recognizer": {"model": f"/models/{model}"},
+                "language_model": {"model": "smollm2"},
+                "execution": {"executor": executor, "mode": mode},
+            },
+            execution={"recognition": {"executor": executor, **workers}},
+        )
+        for model, executor, mode, workers in (
+            ("whisper-base", "local", "fast", {}),
+            ("whisper-tiny", "ray", "audit", {"workers": 2}),
+        )
+    )
+    comparison = {
+        "runs": compare_machines(a, b),
+        "transcripts": compare_transcripts(a, b, {"same"}, "nfc"),
+    }
+    lines = written(*side_by_side_blocks(comparison, 100, ASCII), width=100).splitlines()
+    cells = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines]
+    for row in (
+        ["model", "whisper-base", "whisper-tiny"],
+        ["language model", "smollm2", "smollm2"],
+        ["mode", "fast", "audit"],
+        ["executor", "local", "ray, 2 workers"],
+        ["warm-up", "1.00 s", "in loading", "-"],
+        ["0 of 1 item, 0.0% (0.0..97.5)"],
+    ):
+        assert row in cells, lines
 
 
 def written(*blocks: Any, width: int = 80, encoding: str = "utf-8") -> str:

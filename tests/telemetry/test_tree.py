@@ -73,6 +73,59 @@ def test_process_that_was_never_seen_counts_when_it_was_waited_for(monkeypatch: 
     assert read(found)[1] - before >= 0.15
 
 
+ORPHAN = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+input()
+"""
+
+
+def test_seconds_of_processes_that_nobody_here_waited_for_stay_and_others_count_on() -> None:
+    found = ProcessTree(lambda: [os.getpid()])
+    before = read(found)[1]
+    busy = BUSY.format(cpu=0.4, size=0)
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", ORPHAN, busy]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as parent:
+        assert parent.stdout is not None
+        orphan = psutil.Process(int(parent.stdout.readline()))
+        during = read(found)[1]
+        assert orphan.pid in found.pids and during - before >= 0.35
+        parent.kill()
+    orphan.kill()
+    while orphan.is_running() and orphan.status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    read(found)
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        pass
+    read(found)
+    assert read(found)[1] - during >= 0.25
+
+
+def test_process_whose_parent_ended_goes_on_counting() -> None:
+    found = ProcessTree(lambda: [os.getpid()])
+    pipe = subprocess.PIPE
+    endless = "print('on', flush=True)\nwhile True: pass"
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHAN, endless], stdin=pipe, stdout=pipe, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        orphan = psutil.Process(int(parent.stdout.readline()))
+        read(found)
+        parent.kill()
+    try:
+        before, used = read(found)[1], sum(orphan.cpu_times()[:2])
+        while sum(orphan.cpu_times()[:2]) < used + 0.2:
+            time.sleep(0.01)
+        assert orphan.pid in found.pids
+        assert read(found)[1] - before >= 0.15
+    finally:
+        orphan.kill()
+
+
 def test_time_before_the_first_sample_does_not_count() -> None:
     with child(cpu=0.3) as process:
         time.sleep(0.05)

@@ -10,6 +10,7 @@ from misheard.doctor.weights import Weights, WeightsError, read_ctranslate2, rea
 from misheard.errors import BackendError
 from misheard.language_models.model_content import check_model
 from misheard.models import models_dir
+from misheard.recognizers.whisper_folder import other_form
 
 _FETCH = "scripts/fetch_models fetches the demo's; MISHEARD_MODELS names another folder"
 _NEEDED = {
@@ -35,6 +36,8 @@ def model_problem(part: Part, folder: Path) -> str:
 
 
 def _lacking(part: Part, folder: Path) -> str:
+    if part.section == "recognizer" and (other := other_form(part.kind, folder)):
+        return other
     for names in _NEEDED[part.kind]:
         if not any((folder / name).is_file() for name in names):
             return f"{' or '.join(names)} is missing"
@@ -87,6 +90,8 @@ def _check_part(part: Part) -> Check:
     if part.folder is None:
         return _check_hub(part, name)
     if problem := model_problem(part, part.folder):
+        if problem == other_form(part.kind, part.folder):
+            return _broken(name, f"{part.folder}: {problem}", _FETCH)
         advice = f"put the whole model there again; {_FETCH}"
         return Check(Group.MODELS, name, State.BROKEN, f"{part.folder}: {problem}", advice)
     weights = read_weights(part.kind, part.folder)

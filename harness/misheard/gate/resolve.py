@@ -164,9 +164,7 @@ class _Resolver:
 
     def _claim(self, place: str, part: PrimaryClaim | AnyOfClaim | Guard, metric: str) -> Claim | None:
         if metric not in self._rates:
-            self._problem(
-                f"{place}.metric", f"no metric {shown(metric)}{self._why_missing(metric)}"
-            )
+            self._problem(f"{place}.metric", f"no metric {shown(metric)}{self._why_missing(metric)}")
             return None
         family, rate = self._rates[metric]
         if part.arm not in family.arms:

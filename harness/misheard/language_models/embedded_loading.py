@@ -2,7 +2,7 @@
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,14 @@ def _load(
     options = {"local_files_only": True, "trust_remote_code": False}
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, dtype=_dtype(settings, device, torch), use_safetensors=True, **options
+        model, found = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=_dtype(settings, device, torch),
+            use_safetensors=True,
+            output_loading_info=True,
+            **options,
         )
+        check_complete(found)
         model.to(device).eval()
     except Exception as error:
         raise BackendError(
@@ -67,6 +72,17 @@ def _load(
         max_context=_context(settings, model),
         versions={"transformers": transformers.__version__, "torch": torch.__version__},
     )
+
+
+def check_complete(found: Mapping[str, Any]) -> None:
+    """Raise ValueError where a model's files lack weights: the library would make them up at random.
+
+    `found` is what its `output_loading_info` gives.
+    """
+    if missing := sorted(found["missing_keys"]):
+        raise ValueError(
+            f"the files lack {len(missing)} of the weights that config.json asks for, such as {missing[0]}"
+        )
 
 
 def _context(settings: EmbeddedSettings, model: Any) -> int:

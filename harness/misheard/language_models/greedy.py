@@ -1,7 +1,8 @@
 """Greedy decoding of a left-padded batch that shrinks as its rows finish."""
 
+import inspect
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,12 @@ class Generated:
     ended: tuple[bool, ...]
     decoded: tuple[int, ...]
     first_token_seconds: float
+
+
+def cache_argument(forward: Callable[..., Any]) -> str:
+    """Return the name under which a model of transformers takes its cache; 5.24 renamed it."""
+    names = inspect.signature(forward).parameters
+    return "cache" if "cache" in names and "past_key_values" not in names else "past_key_values"
 
 
 def decode_greedily(
@@ -43,6 +50,7 @@ def decode_greedily(
     inputs, mask = _left_padded(prompts, pad_token, model.device)
     positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
     cache = DynamicCache(config=model.config)
+    given_cache = {cache_argument(model.forward): cache}
     tokens: list[list[int]] = [[] for _ in prompts]
     ended = [False] * len(prompts)
     decoded = [0] * len(prompts)
@@ -54,9 +62,9 @@ def decode_greedily(
                 input_ids=inputs,
                 attention_mask=mask,
                 position_ids=positions,
-                past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **given_cache,
             )
             logits = output.logits[:, -1]
             if constraints is not None:

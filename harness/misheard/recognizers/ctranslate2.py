@@ -30,6 +30,7 @@ from misheard.recognizers.protocol import (
 )
 from misheard.recognizers.repetition import compression_ratio
 from misheard.recognizers.settings import CTranslate2Settings
+from misheard.recognizers.whisper_folder import check_files
 from misheard.recognizers.whisper_tokens import MAX_LENGTH, choose_languages, longest_answer, read_tokens
 
 _BEAM_SEARCH = {"patience": 1, "length_penalty": 1}
@@ -48,11 +49,7 @@ class CTranslate2Recognizer:
 
     def load(self) -> None:
         folder = Path(self._settings.model)
-        for name in ("model.bin", "tokenizer.json", "config.json"):
-            if not (folder / name).is_file():
-                raise BackendError(
-                    f"recognizer.model: {folder} has no {name}; a Whisper model in CTranslate2 form has"
-                )
+        check_files("ctranslate2", folder)
         try:
             import ctranslate2
             import tokenizers

@@ -80,8 +80,15 @@ class TransformersRecognizer:
         # A few tokens are enough, and silence must not be left to loop until the limit. A batch that does
         # not fit into memory is told when the first one is recognized.
         silence = AudioWindow(np.zeros(1600, np.float32), None)
-        with contextlib.suppress(OutOfMemoryError):
-            self._run([silence] * (self._static_size if self._settings.compile else 1), None, _WARM_UP_TOKENS)
+        windows = [silence] * (self._static_size if self._settings.compile else 1)
+        try:
+            with contextlib.suppress(OutOfMemoryError):
+                self._run(windows, None, _WARM_UP_TOKENS)
+        except Exception as error:
+            raise BackendError(
+                f"recognizer.model: {self._settings.model} was loaded and cannot be used: "
+                f"{type(error).__name__}: {str(error)[:500]}"
+            ) from error
 
     def fingerprint(self) -> dict[str, Any]:
         loaded = self._ready()

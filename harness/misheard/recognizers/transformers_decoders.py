@@ -4,6 +4,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from misheard.language_models.greedy import cache_argument
 from misheard.recognizers.whisper_tokens import MAX_LENGTH
 
 
@@ -15,6 +16,7 @@ class GrowingDecoder:
 
     def __init__(self, model: Any) -> None:
         self._model = model
+        self._cache_argument = cache_argument(model.model.decoder.forward)
 
     def begin(self, encoded: Any, start: int) -> Any:
         from transformers import DynamicCache, EncoderDecoderCache
@@ -31,8 +33,8 @@ class GrowingDecoder:
         output = self._model.model.decoder(
             input_ids=torch.tensor(tokens, device=self._encoded.device),
             encoder_hidden_states=self._encoded,
-            past_key_values=self._cache,
             use_cache=True,
+            **{self._cache_argument: self._cache},
         )
         return self._model.proj_out(output.last_hidden_state[:, -1]).float()
 
@@ -59,6 +61,7 @@ class StaticDecoder:
         from transformers import EncoderDecoderCache, StaticCache
 
         self._model = model
+        self._cache_argument = cache_argument(model.model.decoder.forward)
         self._size = size
         config = decoder_config(model.config)
         self._cache = EncoderDecoderCache(
@@ -133,8 +136,8 @@ class StaticDecoder:
             attention_mask=self._places <= self._position,
             position_ids=self._position,
             encoder_hidden_states=self._encoded,
-            past_key_values=self._cache,
             use_cache=True,
+            **{self._cache_argument: self._cache},
         )
         return self._model.proj_out(output.last_hidden_state[:, -1]).float()
 

@@ -9,9 +9,10 @@ from misheard.audio.features import FRAMES, HOP, N_FFT
 from misheard.audio.windows import SAMPLE_RATE
 from misheard.canonical import sha256_file
 from misheard.errors import BackendError
-from misheard.language_models.embedded_loading import quiet
+from misheard.language_models.embedded_loading import check_complete, quiet
 from misheard.recognizers.settings import TransformersSettings
 from misheard.recognizers.whisper_decoding import Suppressed
+from misheard.recognizers.whisper_folder import check_files
 from misheard.recognizers.whisper_tokens import MAX_LENGTH, WhisperTokens, read_tokens
 
 _MULTILINGUAL_VOCABULARY = 51_865
@@ -34,15 +35,7 @@ class LoadedWhisper:
 
 def check_folder(folder: Path) -> None:
     """Raise BackendError where a folder is no Whisper checkpoint that can be loaded, before torch is."""
-    for name in ("config.json", "generation_config.json", "tokenizer.json"):
-        if not (folder / name).is_file():
-            raise BackendError(
-                f"recognizer.model: {folder} has no {name}; a Whisper model in Hugging Face form has"
-            )
-    if not any(folder.glob("model*.safetensors")):
-        raise BackendError(
-            f"recognizer.model: {folder} has no model.safetensors; weights in other formats are not loaded"
-        )
+    check_files("transformers", folder)
     kind = _json(folder, "config.json").get("model_type")
     if kind != "whisper":
         raise BackendError(f"recognizer.model: {folder} holds a model of type {kind!r}, not whisper")
@@ -84,14 +77,16 @@ def load_whisper(folder: Path, device: str, dtype: str) -> LoadedWhisper:
 
     try:
         with quiet(transformers):
-            model = transformers.WhisperForConditionalGeneration.from_pretrained(
+            model, found = transformers.WhisperForConditionalGeneration.from_pretrained(
                 folder,
                 dtype=getattr(torch, dtype),
                 attn_implementation="sdpa",
                 local_files_only=True,
                 trust_remote_code=False,
                 use_safetensors=True,
+                output_loading_info=True,
             )
+        check_complete(found)
         model.to(device).eval()
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     except torch.OutOfMemoryError as error:

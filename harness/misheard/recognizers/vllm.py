@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from misheard.errors import BackendError
+from misheard.language_models.model_content import is_folder
 from misheard.language_models.vllm_process import VllmProcess
 from misheard.recognizers.openai_api import TranscriptionServer
 from misheard.recognizers.protocol import AudioWindow, Features, RecognizedBatch
 from misheard.recognizers.settings import TranscriptionServerSettings, VllmRecognizerSettings
+from misheard.recognizers.whisper_folder import check_files
 
 LOG_NAME = "vllm-recognizer.log"
 
@@ -66,6 +68,8 @@ class VllmRecognizer:
         if self._client is not None:
             return
         self._refuse_english_only()
+        if is_folder(self._settings.model):
+            check_files("vllm", Path(self._settings.model))
         try:
             self._process.start()
             self._connect()

@@ -20,6 +20,8 @@ REPORT = "report.json"
 MATRIX = "matrix.csv"
 FAILURES = "failures.csv"
 ITEMS = "items.parquet"
+_RUN = "run.json"
+"""What every run directory has from its beginning."""
 
 MAX_REPORT_BYTES = 1024**3
 
@@ -46,6 +48,8 @@ def read_report(folder: Path) -> Document:
             raise InputError(f"{path}: over {MAX_REPORT_BYTES} bytes; this is no report")
         document = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
+        if not (folder / _RUN).is_file():
+            raise IncompleteRunError(f"{folder}: no run.json; this is not a run directory") from error
         raise IncompleteRunError(
             f"{path}: does not exist; finish the run, or score it with misheard score {folder}"
         ) from error

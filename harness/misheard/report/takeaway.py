@@ -17,6 +17,7 @@ from misheard.report.takeaway_stages import (
     amount_of,
     correction_sentence,
     is_or_are,
+    sizes_of,
     stage_sentences,
 )
 from misheard.report.values import Document
@@ -50,7 +51,7 @@ def _leading(lost: Document) -> str | None:
 def _loss_sentences(report: Document, metric: str, difference: Document) -> Iterator[str]:
     noun = unit_noun(report["items"])
     yield _loss(report, metric, difference, noun)
-    if {"under_50", f"under_{report['statistics']['min_units']}_units"} & set(difference["flags"]):
+    if _is_small(difference):
         return
     yield from _worst_loss(report, metric, noun)
     whole = next((place for place in report["attribution"] if place["axis"] is None), None)
@@ -60,9 +61,14 @@ def _loss_sentences(report: Document, metric: str, difference: Document) -> Iter
         yield from _noise(parts, whole["control_flip_rate"])
 
 
+def _is_small(difference: Document) -> bool:
+    """Whether a difference has too few pairs or units for a verdict."""
+    return any(flag.startswith("under_") for flag in difference["flags"])
+
+
 def _loss(report: Document, metric: str, difference: Document, noun: str) -> str:
     what, verdict = LEADING[metric], difference["verdict"]
-    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}"
+    sizes = sizes_of(report, metric, difference)
     settings = report["statistics"]
     unknown = "Nothing can be said about what mishearing costs"
     if verdict == "too_few_items":
@@ -92,9 +98,9 @@ def _power(metric: str, difference: Document) -> str:
 
 
 def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
-    """Yield the condition cell that loses most, on an axis with another cell that has a value.
+    """Yield the condition cell that loses most, of those that are large enough for a verdict.
 
-    Cells that are large enough for a verdict go before others: a handful of items is easily the worst.
+    It takes another such cell on its axis. Of smaller cells any may be the worst by an answer or two.
     """
     cells = [
         (place, entry["losses"][0])
@@ -102,10 +108,9 @@ def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
         for entry in place["metrics"]
         if place["axis"] is not None and entry["metric"] == metric and entry["shortfall"] is not None
     ]
-    axes = [place["axis"] for place, _ in cells]
-    rivals = [(place, loss) for place, loss in cells if axes.count(place["axis"]) > 1]
-    large = [(place, loss) for place, loss in rivals if not loss["difference"]["flags"]]
-    rivals = large if len(large) > 1 else rivals
+    large = [(place, loss) for place, loss in cells if not _is_small(loss["difference"])]
+    axes = [place["axis"] for place, _ in large]
+    rivals = [(place, loss) for place, loss in large if axes.count(place["axis"]) > 1]
     amounts = [loss["amount"] for _, loss in rivals]
     if not amounts or max(amounts) <= _TIE or max(amounts) - min(amounts) <= _TIE:
         return
@@ -116,8 +121,7 @@ def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
     each = " each" if len(worst) > 1 else ""
     sizes = f"{ends}{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}{each}"
     names = ", ".join(_cell_name(place["axis"], place["value"]) for place, _ in worst)
-    verdicts = {loss["difference"]["verdict"] for _, loss in worst}
-    verdict = "too few for a verdict" if verdicts == {"too_few_items"} else " or ".join(sorted(verdicts))
+    verdict = " or ".join(sorted({loss["difference"]["verdict"] for _, loss in worst}))
     yield f"Most is lost at {names}: {amount_of(metric, max(amounts))} ({sizes}): {verdict}."
 
 
@@ -132,7 +136,7 @@ def _share(metric: str, entry: Document) -> Iterator[str]:
     if part["stage"] != "recognition" or part["share"] is None or part["intervals"]["deciding"] is None:
         return
     ends = UNICODE.to.join(f"{100 * end:.0f}" for end in part["intervals"]["deciding"])
-    share = f"That is {100 * part['share']:.0f}% of all that is missing in {LEADING[metric]} ({ends})"
+    share = f"Mishearing is {100 * part['share']:.0f}% of all that is missing in {LEADING[metric]} ({ends})"
     yield f"{share}; the rest is missing with the human transcript too.".replace("-", UNICODE.minus)
 
 

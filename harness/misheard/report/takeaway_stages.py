@@ -22,6 +22,8 @@ LEADING = {
 }
 """What a report leads with, and what it is called in a sentence."""
 
+_OF_BOARDS = ("label_f1", "connection_f1")
+
 
 def is_or_are(what: str) -> str:
     """Return the verb for what a report leads with."""
@@ -31,6 +33,15 @@ def is_or_are(what: str) -> str:
 def amount_of(metric: str, value: float) -> str:
     """Return how much of a metric is lost or gained."""
     return format_value(metric, value, UNICODE).removesuffix("%") + difference_unit(metric)
+
+
+def sizes_of(report: Document, metric: str, difference: Document) -> str:
+    """Return how many pairs and units a difference is of; which units, where others have no answer."""
+    items = report["items"]
+    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], unit_noun(items))}"
+    if difference["units"] >= items["units"]:
+        return sizes
+    return f"{sizes} with {'boards' if metric in _OF_BOARDS else 'answers'}"
 
 
 def stage_sentences(report: Document, metric: str) -> Iterator[str]:
@@ -80,8 +91,8 @@ def correction_sentence(report: Document) -> Iterator[str]:
     metric = next((name for name in LEADING if contrast.get(name, {}).get("n")), None)
     if metric is None:
         return
-    difference, noun = contrast[metric], unit_noun(report["items"])
-    sizes = f"{count_of(difference['n'], 'pair')}, {count_of(difference['units'], noun)}"
+    difference = contrast[metric]
+    sizes = sizes_of(report, metric, difference)
     what, verdict, change = LEADING[metric], difference["verdict"], difference["difference"]
     if verdict == "same":
         yield f"The corrector changes nothing: {what} {is_or_are(what)} the same on every pair ({sizes})."

@@ -1,6 +1,7 @@
-"""Which stage loses how much: over all items as parts of the shortfall, then by condition."""
+"""Which stage loses how much: over all items as parts of what is missing, then by condition."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -84,12 +85,31 @@ def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[Re
     rows = list(_rows(shown, marks))
     if not rows:
         return
+    groups, rows = _asked(groups, rows)
     title, note = "What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair"
     if has_stages(shown[0]["metrics"]):
         title, note = "What each stage loses", "change: without its golden value, pair by pair"
     yield Group(
         heading(f"{title}, by condition", f"{note}; interval below", width),
         *spaced(cell_tables(cell_columns(report, groups), rows, width, marks.missing)),
+    )
+
+
+def _asked(
+    groups: Sequence[list[Document]], rows: Sequence[Row]
+) -> tuple[list[list[Document]], list[Row]]:
+    """Return cells and rows without the cells of items of which nothing counts here, and none failed.
+
+    A condition that the suite asks for and no item has keeps its place, and so does what failed.
+    """
+    kept = [
+        place
+        for place, (first, *_) in enumerate(groups)
+        if first["samples_failed"] or not first["items"] or any(row.cells[place] for row in rows)
+    ]
+    return (
+        [groups[place] for place in kept],
+        [replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows],
     )
 
 
@@ -130,7 +150,7 @@ def _stage_rows(
         yield Row(label(name), tuple(_change(loss, name, marks) for loss in losses if loss is not None))
         shares = tuple(_share(loss, marks) for loss in losses if loss is not None)
         if any(shares):
-            yield Row("  share of shortfall", shares)
+            yield Row("  share of missing", shares)
 
 
 def _rest_rows(
@@ -149,7 +169,7 @@ def _rest_rows(
         yield Row(label(metric["metric"]), tuple(_rest(entry, marks) for entry in entries))
         shares = tuple(_share(entry["remainder"], marks) for entry in entries)
         if any(shares):
-            yield Row("  share of shortfall", shares)
+            yield Row("  share of missing", shares)
 
 
 def _loss(entry: Document, stage: str) -> Document | None:

@@ -1,5 +1,6 @@
 """The report clip by clip as it reads on a terminal."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,9 +46,23 @@ def _clips(document: Mapping[str, Any], width: int, marks: Marks) -> Iterator[Re
     lines = [(clip["id"], clip) for clip in document["clips"]]
     yield _table("clip", lines, ("all", whole), document["profiles"], width, marks)
     yield Text(f"{count_of(whole['clips'], 'clip')}, {whole['failed']} failed; times in seconds")
+    if note := _silent(document["clips"]):
+        yield Text(textwrap.fill(note, width))
     failed = [f"{clip['id']} ({clip['failure']})" for clip in document["clips"] if clip["failure"]]
     if failed:
         yield Text(f"failed: {', '.join(failed[:20])}{f' {marks.to}' if len(failed) > 20 else ''}")
+
+
+def _silent(clips: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return what the sum has that a report's word error rate leaves out; None where no clip is silent."""
+    rates = [[one for one in clip["wer"].values() if one is not None] for clip in clips]
+    count = sum(bool(own) and not any(one["reference_words"] for one in own) for own in rates)
+    if not count:
+        return None
+    return (
+        f"all: with the words heard in {count_of(count, 'clip')} without reference words, which a report's "
+        "word error rate leaves out"
+    )
 
 
 def _comparison(document: Mapping[str, Any], width: int, marks: Marks) -> Iterator[RenderableType]:

@@ -13,6 +13,7 @@ from misheard.report.labels import (
     is_detail,
     label,
     rate_interval,
+    unit_noun,
 )
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized
 from misheard.report.terminal_differences import difference_cells, difference_columns
@@ -70,7 +71,9 @@ def _noise_floor(report: Document, marks: Marks) -> Iterator[str]:
         if flips is not None and flips["value"] is not None:
             ends = format_interval(metric, rate_interval(metric, flips), marks)
             rate = format_value(metric, flips["value"], marks)
-            yield f"noise floor: {rate} of {what} changed in the control arm ({ends}, n {sized(flips)})"
+            pairs = f"{sized(flips)} pair{'' if flips['n'] == 1 else 's'}"
+            sizes = f"{pairs}, {count_of(flips['units'], unit_noun(report['items']))}"
+            yield f"noise floor: control changed {rate} of {what} ({ends}, {sizes})"
 
 
 def _within_noise(report: Document) -> set[str]:

@@ -49,7 +49,7 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
     yield from _failures(report, width, marks)
     if times := timings_block(report["timings"] or {}, width, marks):
         yield times
-    yield from latencies_block(report["timings"] or {}, width, marks)
+    yield from latencies_block(report, width, marks)
     measured = (report["timings"] or {}).get("telemetry") or [None]
     if machine := telemetry_block(measured[-1], width, marks):
         yield machine
@@ -166,9 +166,9 @@ def _attribution_signs(report: Document, marks: Marks) -> Iterator[str]:
     entries = [entry for place in report["attribution"] for entry in place["metrics"]]
     losses = [loss for entry in entries for loss in entry["losses"]]
     if any(loss["share"] is not None for loss in losses):
-        rest = "rendering: with the golden plan"
+        rest = "rendering: missing with the golden plan too"
         if not any(entry["remainder"]["stage"] == "rendering" for entry in entries):
-            rest = "missing anyway: with the transcript too"
-        yield f"shortfall: what the audio arm lacks to the best score; {rest}"
+            rest = "anyway: missing with the transcript too"
+        yield f"missing: what the audio arm lacks to the best score; {rest}"
     if any(loss["within_noise"] for loss in losses):
         yield f"{marks.noise} smaller than what the control arm's own change may be"

@@ -1,5 +1,6 @@
 """The scores of files as a plain table: ASCII but for names and texts, and without a heavy import."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -7,16 +8,20 @@ Document = dict[str, Any]
 
 _RATE_NAMES = {"words": "WER", "chars": "CER", "mixed": "MER", "graphemes": "error rate"}
 _GAP = "  "
+_LEAST_NAME = 16
 
 
 def score_table(document: Document, width: int | None = None) -> str:
     """Return the tables of a document of `misheard.scoring.document`.
 
-    `width` is that of a terminal: rates that do not fit are divided into two tables. Files have no width.
+    `width` is that of a terminal: what does not fit is divided into several tables. Files have no width.
+    Few resampling units have no interval here, as in reports; the document has those that were computed.
     """
     blocks = [_header(document), *_rates(document, width)]
     if document["comparisons"]:
-        blocks.append(_comparisons(document))
+        blocks += _comparisons(document, width)
+    if few := _too_few(document):
+        blocks.append(few if width is None else textwrap.fill(few, width))
     blocks += [_confusions(system) for system in document["hypotheses"] if system["confusions"] is not None]
     return "\n\n".join(blocks)
 
@@ -54,9 +59,19 @@ def _header(document: Document) -> str:
     return f"reference  {visible(reference['file'])}: {utterances}\ncompared   {', '.join(parts)}"
 
 
+def _too_few(document: Document) -> str | None:
+    """Return why no interval is shown, or None."""
+    settings = document["statistics"]
+    if settings is None or settings["units"] >= settings["min_units"]:
+        return None
+    units, what = settings["units"], settings["resampled"]
+    count = f"{units} {what.removesuffix('s') if units == 1 else what}"
+    return f"no interval: {count}, and under {settings['min_units']} none is trusted"
+
+
 def _rates(document: Document, width: int | None) -> list[str]:
     systems = document["hypotheses"]
-    has_intervals = any(system["intervals"] is not None for system in systems)
+    has_intervals = not _too_few(document) and any(system["intervals"] is not None for system in systems)
     has_missing = any(system["missing"] for system in systems)
     heads = [
         "hypothesis", "read as", "paired by", _RATE_NAMES[document["unit"]],
@@ -65,14 +80,7 @@ def _rates(document: Document, width: int | None) -> list[str]:
         *(["missing"] if has_missing else []),
     ]  # fmt: skip
     rows = [heads, *(_system_row(system, has_intervals, has_missing) for system in systems)]
-    table = _aligned(rows, left=3)
-    if width is None or max(map(len, table.split("\n"))) <= width:
-        return [table]
-    middle = heads.index("subst.")
-    return [
-        _aligned([row[:middle] for row in rows], left=3),
-        _aligned([[row[0], *row[middle:]] for row in rows], left=1),
-    ]
+    return _folded(rows, 3, width)
 
 
 def _system_row(system: Document, has_intervals: bool, has_missing: bool) -> list[str]:
@@ -86,15 +94,18 @@ def _system_row(system: Document, has_intervals: bool, has_missing: bool) -> lis
     return [*row, str(system["missing"])] if has_missing else row
 
 
-def _comparisons(document: Document) -> str:
+def _comparisons(document: Document, width: int | None) -> list[str]:
     first = document["comparisons"][0]
-    rows = [["difference, paired", "points", "95% interval", "verdict"]]
+    interval = [] if _too_few(document) else ["95% interval"]
+    rows = [["difference, paired", "points", *interval, "verdict"]]
     for one in document["comparisons"]:
         points = "-" if one["difference"] is None else f"{100 * one['difference']:+.2f}"
         name = f"{visible(one['b'])} - {visible(one['a'])}"
-        rows.append([name, points, _interval(one["intervals"], "+"), one["verdict"].replace("_", " ")])
+        ends = [_interval(one["intervals"], "+") for _ in interval]
+        rows.append([name, points, *ends, one["verdict"].replace("_", " ")])
     size = f"n {first['n']}, resampled {first['units']} {first['resampled']}"
-    return f"{_aligned(rows, left=1)}\n{size}"
+    *before, last = _folded(rows, 1, width)
+    return [*before, f"{last}\n{size}"]
 
 
 def _confusions(system: Document) -> str:
@@ -127,6 +138,44 @@ def _interval(intervals: Document | None, sign: str) -> str:
     if deciding is None:
         return "-"
     return "..".join(f"{100 * (end if sign else max(end, 0.0)):{sign}.2f}" for end in deciding)
+
+
+def _folded(rows: Sequence[Sequence[str]], left: int, width: int | None) -> list[str]:
+    """Return rows as tables that fit into `width`, with the first column in each, and nothing cut.
+
+    A first column that has less room than its names gives each name lines of its own above its figures.
+    """
+    table = _aligned(rows, left)
+    if width is None or _width(table) <= width:
+        return [table]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    name = min(widths[0], max(width // 3, _LEAST_NAME))
+    rows = [line for row in rows for line in _wrapped(row, name)]
+    parts: list[list[int]] = [[]]
+    for place in range(1, len(widths)):
+        taken = name + sum(len(_GAP) + widths[other] for other in (*parts[-1], place))
+        if parts[-1] and taken > width:
+            parts.append([])
+        parts[-1].append(place)
+    return [
+        _aligned(
+            [[row[0], *(row[place] for place in part)] for row in rows],
+            1 + sum(place < left for place in part),
+        )
+        for part in parts
+    ]
+
+
+def _wrapped(row: Sequence[str], width: int) -> Iterator[list[str]]:
+    """Yield a row as lines whose first column has `width`; the others stand in the last one."""
+    *above, last = textwrap.wrap(row[0], width) or [""]
+    empty = [""] * (len(row) - 1)
+    yield from ([line, *empty] for line in above)
+    yield [last, *row[1:]]
+
+
+def _width(table: str) -> int:
+    return max(map(len, table.split("\n")))
 
 
 def _aligned(rows: Sequence[Sequence[str]], left: int) -> str:

@@ -18,11 +18,14 @@ _MACHINE = (
     ("device", "device"),
     ("device_name", ""),
     ("backend", "recognizer"),
-    ("compute_type", "number format"),
+    ("recognizer_model", "  model"),
+    ("compute_type", "  number format"),
+    ("language_model", "language model"),
+    ("mode", "mode"),
     ("schedule", "schedule"),
     ("executor", "executor"),
 )
-_USUAL = {"schedule": "serial", "executor": "local"}
+_USUAL = {"mode": "fast", "schedule": "serial", "executor": "local"}
 _LABELS = {
     "rtf_inference": "real-time factor",
     "rtf_end_to_end": "  end to end",
@@ -38,6 +41,7 @@ _REASONS = {
     "imported": "imported",
     "no_language_model": "none",
     "overlap": "not with overlap",
+    "in_loading": "in loading",
     "not_measured": "not measured",
 }
 
@@ -54,7 +58,7 @@ def _runs(runs: Document, width: int, marks: Marks) -> RenderableType:
     grid = Grid([("", "left"), ("A", "right"), ("B", "right"), ("B / A", "right")])
     column = (width - _LABEL_WIDTH - _RATIO_WIDTH) // 2
     for name, title in _MACHINE:
-        values = [runs[side][name] for side in ("a", "b")]
+        values = [_value(name, runs[side]) for side in ("a", "b")]
         if any(value not in (None, _USUAL.get(name)) for value in values):
             grid.add(title, *(_wrapped(value, column, marks) for value in values))
     for version in runs["versions"]:
@@ -63,6 +67,13 @@ def _runs(runs: Document, width: int, marks: Marks) -> RenderableType:
         if timing["a"] is not None or timing["b"] is not None:
             grid.add(_LABELS[timing["name"]], *_figures(timing, marks), _ratio(timing["ratio"], marks))
     return Group(heading("Machines and times", "versions where they differ", width), grid.table())
+
+
+def _value(name: str, machine: Document) -> str | None:
+    value: str | None = machine[name]
+    if name == "executor" and machine["workers"] is not None:
+        return f"{value}, {count_of(machine['workers'], 'worker')}"
+    return value
 
 
 def _wrapped(value: str | None, width: int, marks: Marks) -> str:
@@ -102,7 +113,7 @@ def _transcripts(found: Document, width: int, marks: Marks) -> RenderableType:
 
 def _share(found: Document, marks: Marks) -> str:
     of = f"{found['differ']} of {count_of(found['items'], 'item')}"
-    if not found["differ"]:
+    if not found["items"]:
         return of
     low, high = found["interval"]
     return f"{of}, {100 * found['share']:.1f}% ({100 * low:.1f}{marks.to}{100 * high:.1f})"

@@ -57,7 +57,7 @@ def undefined_lines(entries: Sequence[Document], width: int, marks: Marks) -> It
 
 
 def format_share(share: float | None, marks: Marks) -> str:
-    """Return a share of the shortfall in percent."""
+    """Return a share of what is missing in percent."""
     return marks.missing if share is None else f"{100 * share:.0f}%".replace("-", marks.minus)
 
 

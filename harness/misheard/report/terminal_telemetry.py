@@ -1,5 +1,6 @@
 """What the machine did while the run worked, stage by stage, in a few lines."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ _GIB = 1024**3
 _SHOWN_SECONDS = 0.005
 """A stage that took less is one that had nothing to do."""
 
+_SMALL_MONEY = 0.001
+
+_MONEY = {"run": "device time", "tokens": "tokens"}
 _PARTS = {"devices": "devices", "cpu": "processor"}
 _ENERGY = {"devices": "energy", "cpu": "cpu energy"}
 
@@ -86,13 +90,10 @@ def _lines(telemetry: Mapping[str, Any], marks: Marks) -> Iterator[str]:
         for part, title in _PARTS.items()
         if telemetry["total"][part]["net_joules_per_audio_hour"]["value"] is not None
     ]
-    price = telemetry["price"]
-    currency = plain(price["currency"])
-    for name, title in (("run_per_audio_hour", "device time"), ("tokens_per_audio_hour", "tokens")):
-        if price[name]["value"] is not None:
-            per_hour.append(f"{price[name]['value']:.4f} {currency} {title}")
+    per_hour += _money(telemetry["price"], "_per_audio_hour")
     if per_hour:
         yield f"per hour of audio: {f' {marks.dot} '.join(per_hour)}"
+    yield from _money_lines(telemetry["price"], marks)
     if any(figure["value"] is not None for figure in telemetry["idle_watts"].values()):
         yield "energy is what is left after the idle baseline"
     for part, title in _PARTS.items():
@@ -106,6 +107,30 @@ def _lines(telemetry: Mapping[str, Any], marks: Marks) -> Iterator[str]:
     sampler = telemetry["sampler"]
     if sampler["ended"]:
         yield f"sampling ended before the run did ({plain(sampler['ended'])})"
+
+
+def _money_lines(price: Mapping[str, Any], marks: Marks) -> Iterator[str]:
+    """Yield what the run cost, and why what has a price named cost nothing that could be told."""
+    if of_run := _money(price):
+        yield f"this run: {f' {marks.dot} '.join(of_run)}"
+    for name, title in _MONEY.items():
+        reason = price[name].get("reason")
+        if price[name]["value"] is None and reason != Reason.NO_PRICE:
+            yield f"no money for {title}: {SENTENCES[Reason(reason)]}"
+
+
+def _money(price: Mapping[str, Any], suffix: str = "") -> list[str]:
+    return [
+        f"{_amount(price[name + suffix]['value'])} {plain(price['currency'])} {title}"
+        for name, title in _MONEY.items()
+        if price[name + suffix]["value"] is not None
+    ]
+
+
+def _amount(value: float) -> str:
+    """Return four decimals, and more of a small amount, which would round to nothing."""
+    decimals = 4 if value == 0 or value >= _SMALL_MONEY else 1 - math.floor(math.log10(value))
+    return f"{value:.{decimals}f}"
 
 
 def _net(stage: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:

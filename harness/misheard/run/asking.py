@@ -100,7 +100,9 @@ class Asker(Generic[R]):
         # same batches.
         served = self._completed(phase.earlier)
         wanted = list({r.key: r for r in requests.values() if r.key not in served}.values())
-        self.context.progress.begin(phase.title, len(wanted))
+        shared = len(requests) - len(wanted)
+        title = f"{phase.title} ({shared} of {len(requests)} shared)" if shared else phase.title
+        self.context.progress.begin(title, len(wanted))
         with self.context.measured.stage(self.stage, str(phase.arm)):
             for completions in self._ask(phase, wanted):
                 self.context.progress.advance(len(completions))

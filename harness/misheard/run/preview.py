@@ -3,9 +3,19 @@
 from pathlib import Path
 
 from misheard.config import RunConfig
+from misheard.errors import BackendError
+from misheard.language_models.model_content import check_model, is_folder
 from misheard.language_models.registry import make_language_model
+from misheard.language_models.settings import EmbeddedSettings, LanguageModelSettings, VllmSettings
 from misheard.planners.settings import LanguageModelPlannerSettings
-from misheard.recognizers.settings import CommandSettings, RecognizerSettings
+from misheard.recognizers.settings import (
+    CommandSettings,
+    CTranslate2Settings,
+    RecognizerSettings,
+    TransformersSettings,
+    VllmRecognizerSettings,
+)
+from misheard.recognizers.whisper_folder import check_files
 from misheard.report.labels import count_of
 from misheard.run.arms import asking_arms
 from misheard.run.context import questions, scenes
@@ -27,7 +37,8 @@ def preview(
     """Return a few lines on what would run. Nothing is decoded, loaded or written.
 
     Raises what the run would raise before it begins: SuiteError for the suite, ConfigError for the scorer,
-    InputError for the prompt, BackendError for the language model.
+    InputError for the prompt, BackendError for the language model and for a model folder that lacks what its
+    backend needs.
     """
     suite = load_run_suite(suite_path, limit, subset)
     suite_facts(suite_path, suite)
@@ -40,6 +51,10 @@ def preview(
     model = config.language_model
     if model is not None and (asked or config.correct is not None):
         make_language_model(model, logs=Path(), cpu=cpu).check()
+        _check_mind("language_model", model)
+    if config.judge is not None and config.judge.language_model is not None:
+        _check_mind("judge.language_model", config.judge.language_model)
+    _check_ears(config.recognizer)
     _check_plugins(config, base)
     arms = arms_of(config, suite)
     lines = [
@@ -57,6 +72,31 @@ def preview(
         f"on failure      {config.on_failure}{', stopping at the first' if config.fail_fast else ''}",
     ]
     return "\n".join(lines)
+
+
+def _check_ears(recognizer: RecognizerSettings) -> None:
+    """Raise BackendError where a speech model's folder is not what the recognizer loads."""
+    if not isinstance(recognizer, CTranslate2Settings | TransformersSettings | VllmRecognizerSettings):
+        return
+    folder = Path(recognizer.model)
+    if not folder.is_dir():
+        return
+    check_files(recognizer.kind, folder)
+    if isinstance(recognizer, TransformersSettings):
+        from misheard.recognizers.transformers_loading import check_folder
+
+        check_folder(folder)
+
+
+def _check_mind(section: str, model: LanguageModelSettings) -> None:
+    """Raise BackendError where a language model's folder lacks a config, weights or a chat template."""
+    if not isinstance(model, EmbeddedSettings | VllmSettings) or not is_folder(model.model):
+        return
+    given = any(option.startswith("--chat-template") for option in getattr(model, "extra_args", ()))
+    try:
+        check_model(model.model, model.revision, given)
+    except BackendError as error:
+        raise BackendError(str(error).replace("language_model", section, 1)) from error
 
 
 def _check_plugins(config: RunConfig, base: Path) -> None:

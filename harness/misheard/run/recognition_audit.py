@@ -23,7 +23,7 @@ def audit_recognition(
         return
     with (
         contextlib.closing(Journal(context.directory.audit("recognize"))) as journal,
-        context.measured.stage("audit"),
+        context.measured.stage("audit", "recognition"),
     ):
         for name, title, batches in _parts(context, plan):
             left = [batch for batch in batches if _name(name, batch) not in journal.committed]

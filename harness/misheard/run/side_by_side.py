@@ -5,7 +5,7 @@ Times are those of a run's report, transcripts those of its journal. No text lea
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from misheard.errors import IncompleteRunError
@@ -33,8 +33,10 @@ TIMINGS = (
     "llm_seconds",
     "clean_llm_seconds",
 )
+_WARM_UP = "recognizer_warm_up_seconds"
 _FROM_SERIAL_ALONE = ("rtf_inference", "rtf_end_to_end")
 _OF_LANGUAGE_MODEL = ("language_model_load_seconds", "llm_seconds", "clean_llm_seconds")
+_SHORT_REVISION = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +151,19 @@ def _differing(
 def _machine(run: Mapping[str, Any]) -> Document:
     machine: Mapping[str, Any] = run.get("machine") or {}
     recognizer = run["system"].get("recognizer", {})
+    recognition = (run.get("execution") or {}).get("recognition") or {}
     return {
         "cpu_option": bool(run.get("cpu")),
         "device": recognizer.get("device", machine.get("device")),
         "device_name": machine.get("device_name"),
         "backend": _backend(run),
+        "recognizer_model": _model(run["config"].get("recognizer") or {}),
         "compute_type": recognizer.get("compute_type", recognizer.get("dtype")),
+        "language_model": _language_model(run),
+        "mode": _execution(run, "mode", "fast"),
         "schedule": _execution(run, "schedule", "serial"),
         "executor": _execution(run, "executor", "local"),
+        "workers": recognition.get("workers"),
     }
 
 
@@ -164,6 +171,21 @@ def _backend(run: Mapping[str, Any]) -> str | None:
     recognizer = run["system"].get("recognizer", {})
     backend = recognizer.get("backend", recognizer.get("kind"))
     return None if backend is None else str(backend)
+
+
+def _model(settings: Mapping[str, Any]) -> str | None:
+    """Return a model's short name: that of its folder, or its id with the beginning of its revision."""
+    model, revision = settings.get("model"), settings.get("revision")
+    if model is None:
+        return None
+    if revision is not None:
+        return f"{model} @ {revision[:_SHORT_REVISION]}"
+    return PurePath(model).name if PurePath(model).is_absolute() else str(model)
+
+
+def _language_model(run: Mapping[str, Any]) -> str | None:
+    settings = run["config"].get("language_model") or {}
+    return _model(settings) or settings.get("kind")
 
 
 def _execution(run: Mapping[str, Any], name: str, default: str) -> str:
@@ -192,9 +214,16 @@ def _timing(name: str, a: Side, b: Side) -> Document:
 
 
 def _value(name: str, side: Side) -> float | None:
-    is_shared = name in _FROM_SERIAL_ALONE and _execution(side.run, "schedule", "serial") == "overlap"
-    value = None if is_shared else side.timings.get(name)
+    value = None if _is_shared(name, side) or _is_in_loading(name, side) else side.timings.get(name)
     return None if value is None else float(value)
+
+
+def _is_shared(name: str, side: Side) -> bool:
+    return name in _FROM_SERIAL_ALONE and _execution(side.run, "schedule", "serial") == "overlap"
+
+
+def _is_in_loading(name: str, side: Side) -> bool:
+    return name == _WARM_UP and _execution(side.run, "executor", "local") == "ray"
 
 
 def _reason(name: str, side: Side, value: float | None) -> str | None:
@@ -205,6 +234,8 @@ def _reason(name: str, side: Side, value: float | None) -> str | None:
         return "imported"
     if name in _OF_LANGUAGE_MODEL and side.run["config"].get("language_model", "not told") is None:
         return "no_language_model"
-    if name in _FROM_SERIAL_ALONE and _execution(side.run, "schedule", "serial") == "overlap":
+    if _is_shared(name, side):
         return "overlap"
+    if _is_in_loading(name, side):
+        return "in_loading"
     return "not_measured"

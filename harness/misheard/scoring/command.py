@@ -100,7 +100,11 @@ def _document(scored: ScoredFiles, options: PrintOptions) -> dict[str, Any]:
     from misheard.scoring.intervals import file_intervals
 
     intervals = file_intervals(scored, options.resamples, options.seed)
-    statistics = statistics_document(options.resamples, options.seed)
+    statistics = {
+        **statistics_document(options.resamples, options.seed),
+        "units": intervals.units,
+        "resampled": "sessions" if intervals.by_session else "utterances",
+    }
     return files_document(
         scored, intervals, statistics, confusions, with_items=is_json, alignments=alignments
     )

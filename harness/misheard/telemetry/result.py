@@ -149,11 +149,12 @@ class TelemetryResult:
 
     def _energies(self, names: Sequence[str], counted: Sequence[int]) -> dict[str, Energy]:
         """Return the energy of stages per device, of the devices that count, and of the processor."""
+        empty = self.devices.missing or none_for(Reason.NO_DEVICE)
         if self.is_overlap or overlapping(self.stages).intersection(names):
             nothing = no_energy(none_for(Reason.SCHEDULE_OVERLAP))
             return {
                 **{str(place): nothing for place in range(len(self.devices.visible))},
-                "devices": nothing,
+                "devices": nothing if self.devices.visible else no_energy(empty),
                 "cpu": nothing,
             }
         stages = [interval for name in names for interval in self.stages[name]]
@@ -163,7 +164,6 @@ class TelemetryResult:
             )
             for place in range(len(self.devices.visible))
         }
-        empty = self.devices.missing or none_for(Reason.NO_DEVICE)
         return {
             **{str(place): energy for place, energy in each.items()},
             "devices": sum_energies([each[place] for place in counted], empty),

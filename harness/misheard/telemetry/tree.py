@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from misheard.telemetry.cpu_seconds import CpuSeconds, CpuTimes
 from misheard.telemetry.readings import Reading, Reason, none_for
 
 SEARCH_SECONDS = 2.0
@@ -24,8 +25,9 @@ BOOT_SECONDS = 2.0
 class ProcessTree:
     """Resident memory, and processor seconds since the first sample, of processes and all below them.
 
-    A process that has ended counts in the process that waited for it, also where it was never seen. Raises
-    nothing: what cannot be read is a reading with its reason.
+    The seconds of a process that has ended stay, also where it was never seen and another one waited for it.
+    A process whose parent ended goes on counting. Raises nothing: what cannot be read is a reading with its
+    reason.
 
     Attributes:
         pids: the ids of the processes found last.
@@ -34,8 +36,7 @@ class ProcessTree:
     def __init__(self, roots: Callable[[], Iterable[int]]) -> None:
         self._roots = roots
         self._known: dict[int, Any] = {}
-        self._cpu_offset: dict[int, float] = {}
-        self._cpu_seconds = 0.0
+        self._seconds = CpuSeconds()
         self._began = time.time()
         self._next_search = 0.0
         self._has_searched = False
@@ -50,12 +51,13 @@ class ProcessTree:
             return missing, missing
         if time.monotonic() >= self._next_search:
             self._search(psutil)
-        resident, cpu_seconds, errors = 0, 0.0, 0
-        # parents come first: a child that ends meanwhile is then missing once, and never counts twice
+        resident, errors = 0, 0
+        times: dict[int, CpuTimes] = {}
+        # parents come first, as they were found
         for pid, process in list(self._known.items()):
             try:
                 # two files of /proc; psutil's oneshot costs more than it saves here
-                times = process.cpu_times()
+                now = _times(process)
                 resident += process.memory_info().rss
             except psutil.NoSuchProcess:
                 self._forget(pid)
@@ -63,39 +65,39 @@ class ProcessTree:
             except psutil.Error:
                 errors += 1
                 continue
-            cpu_seconds += _all_seconds(times) - self._cpu_offset.get(pid, 0.0)
+            times[pid] = now
         if errors or not self._known:
             # a sum without some of its parts would be too small
             failed = none_for(Reason.NO_PERMISSION if errors else Reason.READ_ERROR)
             return failed, failed
-        self._cpu_seconds = max(self._cpu_seconds, cpu_seconds)
-        return Reading(float(resident)), Reading(self._cpu_seconds)
+        return Reading(float(resident)), Reading(self._seconds.update(times))
 
     def _search(self, psutil: Any) -> None:
-        """Find the processes anew; those that are known keep what is known of them."""
+        """Find the processes anew; those that are known, and still run, keep what is known of them."""
         started = time.thread_time()
         found: dict[int, Any] = {}
         for root in self._roots():
             with contextlib.suppress(psutil.Error):
                 top = psutil.Process(root)
                 found |= {process.pid: process for process in (top, *top.children(recursive=True))}
-        for pid in [pid for pid, process in self._known.items() if found.get(pid) != process]:
-            self._forget(pid)
+        for pid, process in list(self._known.items()):
+            if found.get(pid) != process and not process.is_running():
+                self._forget(pid)
         for pid in [pid for pid in found if pid not in self._known]:
             with contextlib.suppress(psutil.Error):
                 is_new = self._has_searched and found[pid].create_time() > self._began - BOOT_SECONDS
-                self._cpu_offset[pid] = 0.0 if is_new else _all_seconds(found[pid].cpu_times())
+                self._seconds.add(pid, _times(found[pid]), is_new=is_new)
                 self._known[pid] = found[pid]
         self._has_searched = True
-        self.pids = frozenset(found)
+        self.pids = frozenset(found) | self._known.keys()
         cost = time.thread_time() - started
         self._next_search = time.monotonic() + max(SEARCH_SECONDS, cost / SEARCH_SHARE)
 
     def _forget(self, pid: int) -> None:
-        self._known.pop(pid, None)
-        self._cpu_offset.pop(pid, None)
+        del self._known[pid]
+        self._seconds.end(pid)
 
 
-def _all_seconds(times: Any) -> float:
-    """Return a process's processor seconds with those of the children that it has waited for."""
-    return float(times.user + times.system + times.children_user + times.children_system)
+def _times(process: Any) -> CpuTimes:
+    times = process.cpu_times()
+    return CpuTimes(times.user + times.system, times.children_user + times.children_system)

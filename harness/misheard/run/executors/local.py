@@ -32,6 +32,10 @@ class LocalExecutor:
     def whole_clips(self) -> bool:
         return self._recognizer.whole_clips
 
+    @property
+    def loads_warm(self) -> bool:
+        return False
+
     def load(self) -> None:
         self._recognizer.load()
 

@@ -44,12 +44,16 @@ class RecognitionExecutor(Protocol):
     """A recognizer, here or elsewhere, that is given a whole plan.
 
     `load`, `warm_up`, `fingerprint`, `supports`, `whole_clips` and `close` are as in `Recognizer`.
+    `loads_warm` says that `load` warms up as well, so that nothing is left to `warm_up`, nor a time to tell.
     `recognize` yields the batches in the order in which they are given. `facts` says how they were carried
     out, as JSON values for `run.json`.
     """
 
     @property
     def whole_clips(self) -> bool: ...
+
+    @property
+    def loads_warm(self) -> bool: ...
 
     def load(self) -> None: ...
 

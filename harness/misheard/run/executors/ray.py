@@ -71,6 +71,11 @@ class RayExecutor:
     def whole_clips(self) -> bool:
         return self._loaded_crew().loaded.whole_clips
 
+    @property
+    def loads_warm(self) -> bool:
+        """Workers warm up when they load, those that replace lost ones as well."""
+        return True
+
     def load(self) -> None:
         """Connect, and load the model in all workers at the same time. Raises BackendError."""
         try:
@@ -86,7 +91,7 @@ class RayExecutor:
             raise
 
     def warm_up(self) -> None:
-        """Nothing is left to do: workers warm up when they load, those that replace lost ones as well."""
+        """Nothing is left to do."""
 
     def fingerprint(self) -> dict[str, Any]:
         return self._loaded_crew().loaded.fingerprint

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from misheard.errors import BackendError
+from misheard.errors import BackendError, install_advice
 from misheard.run.executors.ray_local import ray_variables
 
 _CONNECT_SECONDS = 5.0
@@ -18,10 +18,7 @@ _CONNECT_SECONDS = 5.0
 def check_installed() -> None:
     """Raise BackendError where Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
-        raise BackendError(
-            "execution.executor ray: Ray is not installed; pip install 'misheard[ray]' (in a checkout: "
-            "pip install '.[ray]')"
-        )
+        raise BackendError(f"execution.executor ray: Ray is not installed; {install_advice('ray')}")
 
 
 def connect(address: str, *, own: bool) -> Any:
