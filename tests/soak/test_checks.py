@@ -317,6 +317,15 @@ def test_without_its_events_a_check_has_no_evidence_and_can_be_waived_or_require
     assert status(waived, check) is Status.WAIVED
 
 
+def test_finals_that_nothing_sets_apart_from_the_next_turn_are_no_evidence(tmp_path: Path) -> None:
+    rows = without(healthy(), lambda row: row["event"] == "turn_closed")
+    assert status(judged(tmp_path, rows), "merged_finals") is Status.PASS
+    for row in rows:
+        if row["event"] == "transcript_final":
+            del row["audio_to"]
+    assert status(judged(tmp_path, rows), "merged_finals") is Status.NO_EVIDENCE
+
+
 def test_without_any_time_there_is_no_evidence_of_latency(tmp_path: Path) -> None:
     rows = [{key: value for key, value in row.items() if key != "seconds"} for row in healthy()]
     verdict = judged(tmp_path, rows)

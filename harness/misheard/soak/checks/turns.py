@@ -171,7 +171,7 @@ def ask_merged(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
         return no_events("final among several opened turns")
     following = _following(trace, turns)
     audio_to, audio_from = trace.number("audio_to"), trace.number("audio_from")
-    by_audio, swallowed = [], []
+    by_audio, swallowed, asked = [], [], 0
     for place in finals:
         after = int(following[trace.ids["turn"][place]])
         if after < 0:
@@ -180,15 +180,18 @@ def ask_merged(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
         if np.isnan(begins) and turns.closed[after] >= 0:
             begins = audio_from[turns.closed[after]]
         closed, outcome = int(turns.closed[after]), int(turns.outcome[after])
+        asked += closed >= 0 or not np.isnan(audio_to[place] - begins)
         if audio_to[place] > begins + limits.merge_seconds:
             by_audio.append(int(place))
         elif outcome < 0 <= closed < place:
             swallowed.append(int(place))
+    if not asked:
+        return no_events("turn_closed, and no audio_from and audio_to of turns and finals")
     found = (
-        f"{count_of(finals.size, 'final')}, {len(by_audio)} with audio of the next turn, "
+        f"{count_of(asked, 'final')} before another turn, {len(by_audio)} with audio of the next turn, "
         f"{len(swallowed)} after a next turn that has no transcript"
     )
-    return counted(found, [*by_audio, *swallowed], int(finals.size))
+    return counted(found, [*by_audio, *swallowed], asked)
 
 
 def _following(trace: Trace, turns: Turns) -> IndexArray:
