@@ -4,7 +4,8 @@
     ├── InputError            2   bad usage or bad input: a file, an item, an option
     │   ├── SuiteError        2   one or more problems of a suite, all listed
     │   ├── ConfigError       2   one or more problems of a run config, all listed
-    │   └── GateError         2   one or more problems of a gate file, all listed
+    │   ├── GateError         2   one or more problems of a gate file, all listed
+    │   └── SoakError         2   one or more problems of a trace, its mapping or its limits, with their lines
     ├── BackendError          2   a model, server or library that the config asks for cannot be used here
     ├── ScorerError           2   a custom scorer broke its contract
     ├── NotComparableError    4   two runs, or a run and a suite, that do not belong together
@@ -71,6 +72,10 @@ class ConfigError(ProblemsError):
 
 class GateError(ProblemsError):
     """A gate file that cannot be used; lists every problem."""
+
+
+class SoakError(ProblemsError):
+    """A trace of a session, a mapping of one or a file of limits that cannot be used; lists the problems."""
 
 
 class BackendError(MisheardError):

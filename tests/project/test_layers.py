@@ -13,7 +13,7 @@ PACKAGE = ROOT / "harness" / "misheard"
 LEAVES = {"errors", "failures", "canonical", "strict_yaml"}
 LAYERS = [
     {"cli", "cli_score", "commands", "__main__"},
-    {"console", "doctor", "run", "report", "scoring", "gate", "judge", "api"},
+    {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},
     {"config", "config_problems", "stages", "stats", "metrics", "suite"},
     {
         "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes",
@@ -82,7 +82,7 @@ def test_help_imports_nothing_heavy() -> None:
     "command",
     [
         "run", "score", "import", "report", "clips", "compare", "power", "gate", "doctor",
-        "baseline promote", "baseline show", "judge template", "judge calibrate",
+        "baseline promote", "baseline show", "judge template", "judge calibrate", "soak check",
         *(f"suite {name}" for name in (
             "init", "validate", "show", "import", "mix", "split", "rotate", "open", "lock", "diff",
         )),

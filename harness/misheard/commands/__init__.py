@@ -15,6 +15,7 @@ from misheard.commands.power import power
 from misheard.commands.report import report
 from misheard.commands.run import run
 from misheard.commands.score import score
+from misheard.commands.soak_check import soak_app
 from misheard.commands.suite import suite_app
 
 app = typer.Typer(
@@ -57,4 +58,5 @@ app.command()(gate)
 app.command()(doctor)
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(judge_app, name="judge")
+app.add_typer(soak_app, name="soak")
 app.add_typer(suite_app, name="suite")

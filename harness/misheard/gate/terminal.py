@@ -13,13 +13,15 @@ from misheard.report.labels import Marks, with_marks
 from misheard.report.terminal import Sized
 from misheard.stats.gate import Status
 
-_WORDS = {
+STATUS_WORDS = {
     Status.PASS: ("pass", "green"),
     Status.FAIL: ("FAIL", "bold red"),
     Status.INCONCLUSIVE: ("inconclusive", "yellow"),
     Status.NO_EVIDENCE: ("NO EVIDENCE", "bold red"),
     Status.WAIVED: ("waived", "dim"),
 }
+"""What a status is called on a terminal, and its style."""
+
 _STYLES = {Outcome.SHIP: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
 
 
@@ -41,7 +43,12 @@ def _blocks(verdict: GateVerdict, marks: Marks) -> Iterator[RenderableType]:
     for note in verdict.notes:
         yield Padding(Text(note, style="dim"), (0, 0, 0, 2))
     yield Text("")
-    yield Text(summary(verdict), style=_STYLES.get(verdict.outcome, "bold red"))
+    yield render_summary(verdict)
+
+
+def render_summary(verdict: GateVerdict) -> Text:
+    """Return the outcome in one line."""
+    return Text(summary(verdict), style=_STYLES.get(verdict.outcome, "bold red"))
 
 
 def _table(checks: tuple[Check, ...], marks: Marks) -> Table:
@@ -49,7 +56,7 @@ def _table(checks: tuple[Check, ...], marks: Marks) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        word, style = _WORDS[check.status]
+        word, style = STATUS_WORDS[check.status]
         where = Text(check.id if check.decides else f"{check.id} (one of several claims)", style="bold")
         table.add_row(Text(word, style=style), Group(where, Text(with_marks(check.why, marks))))
     return table

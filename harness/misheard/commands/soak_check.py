@@ -1,0 +1,38 @@
+"""`misheard soak check`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+soak_app = typer.Typer(no_args_is_help=True, help="Check the mechanism of a long session.")
+
+
+@soak_app.callback()
+def _soak() -> None:
+    """Check the mechanism of a long session."""
+
+
+@soak_app.command()
+def check(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Events of a session, JSONL; docs/soak.md.")],
+    mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Names and units of another product's events, YAML."),
+    ] = None,
+    limits: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the session may do, YAML.", show_default="docs/soak.md"),
+    ] = None,
+    json_path: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")
+    ] = None,
+) -> None:
+    """Check a trace of any product: lost turns, doubled finals, boards that shrink, drift, memory and more.
+
+    Exit code 0: every check passed; 1: one failed; 2: bad trace, mapping, limits or usage; 3: inconclusive;
+    4: a check has no evidence.
+    """
+    from misheard.soak.command import SoakCheckOptions, check_trace
+
+    raise typer.Exit(check_trace(SoakCheckOptions(trace, mapping, limits, json_path)))
