@@ -1,9 +1,11 @@
 """Several servers of one model: who answers what, and what becomes of the requests of one that dies."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from chat_server import Behaviour, ChatServer, Handler, answers, chunk, drops, serving, status
@@ -138,6 +140,26 @@ def test_the_run_ends_when_no_server_is_left(servers: list[ChatServer]) -> None:
         with pytest.raises(BackendError, match=r"the last of 2 servers, .* is gone; start them .*--resume"):
             list(model.complete(requests, SAMPLING))
     model.close()
+
+
+def test_a_machine_that_is_gone_gives_its_requests_to_the_others(
+    servers: list[ChatServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refuses no connection: here a port whose queue is full, which the kernel does not answer."""
+    monkeypatch.setattr("misheard.language_models.server_facts._REACHABLE_SECONDS", 0.2)
+    model = started(servers, max_attempts=1, timeout_seconds=0.5)
+    servers[1].kill()
+    address = ("127.0.0.1", urlsplit(servers[1].url).port)
+    with ExitStack() as stack:
+        port = stack.enter_context(socket.socket())
+        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port.bind(address)
+        port.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(address)
+        assert texts(ask(model)) == EXPECTED
 
 
 def test_a_failure_of_a_server_that_lives_is_not_passed_on(servers: list[ChatServer]) -> None:

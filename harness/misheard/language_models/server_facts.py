@@ -92,8 +92,9 @@ async def is_reachable(client: Any) -> bool:
 
     try:
         await client.models.list(timeout=_REACHABLE_SECONDS)
-    except openai.APITimeoutError:
-        return True
+    except openai.APITimeoutError as error:
+        # A machine that is gone refuses no connection, it leaves it open; the HTTP library is one of two.
+        return type(error.__cause__).__name__ != "ConnectTimeout"
     except openai.APIConnectionError:
         return False
     except Exception:  # noqa: BLE001 - whatever it says, somebody answers
