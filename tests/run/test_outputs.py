@@ -160,6 +160,22 @@ def test_timings_add_up_over_invocations() -> None:
     assert found["rtf_end_to_end"] == pytest.approx((0.5 + 0.5 + 3.0 + 3.0) / 6.0)
 
 
+def test_what_happens_at_the_same_time_counts_once_in_the_whole() -> None:
+    """The next batch is decoded while one is inferred: the wall time of the batches says how long both took."""
+    recognize = [
+        Batch("start:0", {"load_seconds": 1.0, "decode_seconds": 0.25}, ()),
+        Batch("batch:0", {"decode_seconds": 2.0, "inference_seconds": 1.5, "wall_seconds": 2.0}, ()),
+        Batch("batch:1", {"decode_seconds": 2.0, "inference_seconds": 1.5, "wall_seconds": 1.75}, ()),
+    ]
+    found = summarise_timings(PLAN, [*recognize], [])
+    assert (found["decode_seconds"], found["inference_seconds"]) == (4.25, 3.0)
+    assert found["rtf_inference"] == pytest.approx(3.0 / 6.0)
+    # without features there is no sum of all parts, and no factor of the whole
+    assert found["rtf_end_to_end"] is None
+    featured = [*recognize, Batch("batch:2", {"features_seconds": 0.5, "wall_seconds": 0.5}, ())]
+    assert summarise_timings(PLAN, featured, [])["rtf_end_to_end"] == pytest.approx(4.5 / 6.0)
+
+
 def test_without_audio_there_is_no_real_time_factor() -> None:
     empty = Plan(
         "s", 1, (PlannedItem("a", "a", failure=Failure("recognize", FailureKind.AUDIO_MISSING, "")),), ()

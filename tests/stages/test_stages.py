@@ -9,7 +9,7 @@ import pytest
 from misheard.errors import InputError
 from misheard.failures import FailureKind, ItemFailedError
 from misheard.language_models.protocol import Sampling
-from misheard.recognizers.protocol import AudioWindow, RecognizedBatch, WindowTranscript
+from misheard.recognizers.protocol import AudioWindow, Features, RecognizedBatch, WindowTranscript
 from misheard.stages.prompted import Prompted
 from misheard.stages.prompts import load_prompt
 from misheard.stages.recognize import (
@@ -109,7 +109,7 @@ def test_speech_without_tokens_is_flagged(tokens: int | None, speech: float, spa
 class Picky:
     """Refuses every batch with an empty window in it."""
 
-    def recognize(self, batch: Sequence[AudioWindow]) -> RecognizedBatch:
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
         if any(len(window.samples) == 0 for window in batch):
             raise ItemFailedError(FailureKind.ASR_ERROR, "empty window")
         return RecognizedBatch(tuple(WindowTranscript(str(len(w.samples))) for w in batch), 0.5, 1.5)

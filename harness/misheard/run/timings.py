@@ -18,6 +18,7 @@ _ARM_SECONDS = {
     Arm.CONTROL: "control_llm_seconds",
 }
 
+_BATCH = "batch:"
 _RECOGNIZE = ("load", "warm_up", "plan", "decode", "features", "inference", "program", "program_load")
 
 
@@ -85,10 +86,11 @@ def _recognition_seconds(batches: Sequence[Batch], recognized: Mapping[str, floa
     Programs load a model each, which counts in no factor, so their inference is taken as they tell it.
     """
     parts = _sum(recognized["decode"], recognized["features"], recognized["inference"])
-    done = [batch.note for batch in batches if batch.rows]
+    done = [batch.note for batch in batches if batch.name.startswith(_BATCH)]
     if parts is None or recognized["program"] is not None or not all("wall_seconds" in note for note in done):
         return parts
-    planned: float = sum(batch.note.get("decode_seconds", 0.0) for batch in batches if not batch.rows)
+    others = (batch.note for batch in batches if not batch.name.startswith(_BATCH))
+    planned: float = sum(note.get("decode_seconds", 0.0) for note in others)
     walls: list[float] = [note["wall_seconds"] for note in done]
     return planned + sum(walls)
 
