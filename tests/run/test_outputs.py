@@ -161,7 +161,7 @@ def test_timings_add_up_over_invocations() -> None:
 
 
 def test_what_happens_at_the_same_time_counts_once_in_the_whole() -> None:
-    """The next batch is decoded while one is inferred: the wall time of the batches says how long both took."""
+    """A batch is decoded while another is inferred: the wall time of the batches has both once."""
     recognize = [
         Batch("start:0", {"load_seconds": 1.0, "decode_seconds": 0.25}, ()),
         Batch("batch:0", {"decode_seconds": 2.0, "inference_seconds": 1.5, "wall_seconds": 2.0}, ()),
