@@ -95,9 +95,7 @@ def attribution_block(report: Document, width: int, marks: Marks) -> Iterator[Re
     )
 
 
-def _asked(
-    groups: Sequence[list[Document]], rows: Sequence[Row]
-) -> tuple[list[list[Document]], list[Row]]:
+def _asked(groups: Sequence[list[Document]], rows: Sequence[Row]) -> tuple[list[list[Document]], list[Row]]:
     """Return cells and rows without the cells of items of which nothing counts here, and none failed.
 
     A condition that the suite asks for and no item has keeps its place, and so does what failed.
