@@ -233,7 +233,7 @@ class TestWeightsThatTravel:
         (tmp_path / "audio" / "a.flac").write_bytes(b"sound")
         digest = "e9fda7f11e4ca69c28ed5ccbdc5a8ec71a4a7e9b3ecd4aa0d7ae5c1e1b2d7a55"
         (tmp_path / "PACK.json").write_text(json.dumps({"files": {"audio/a.flac": digest}}))
-        with pytest.raises(SetUpError, match=r"a\.flac is missing or damaged"):
+        with pytest.raises(SetUpError, match=r"a\.flac is missing, damaged or was not packed"):
             material.check_pack(tmp_path)
 
 
