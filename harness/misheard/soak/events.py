@@ -223,7 +223,9 @@ def read_event(fields: Mapping[str, object], line: int) -> Event:
     for key, value in fields.items():
         limit = reader.limits.get(key)
         if limit is not None:
-            if (type(value) is int or (type(value) is float and key in _FRACTIONAL)) and 0 <= value <= limit:
+            if (
+                type(value) is int or (type(value) is float and (key in _FRACTIONAL or value.is_integer()))
+            ) and 0 <= value <= limit:
                 numbers[key] = value
             else:
                 what = "seconds" if key in _FRACTIONAL else "a whole number"
@@ -255,7 +257,9 @@ def _id(value: object) -> str:
     """Return an id as text; empty where it is none."""
     if isinstance(value, str):
         return value if _IS_ID(value) else ""
-    return str(value) if type(value) is int and 0 <= value <= MAX_ID_NUMBER else ""
+    # 3.0 is a whole number to JSON, and to the schema
+    number = int(value) if type(value) is float and value.is_integer() else value
+    return str(number) if type(number) is int and 0 <= number <= MAX_ID_NUMBER else ""
 
 
 def _no_name(fields: Mapping[str, object]) -> str:
