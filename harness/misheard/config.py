@@ -16,6 +16,7 @@ from misheard.metrics.base import Arm
 from misheard.planners.settings import PlannerSettings
 from misheard.recognizers.settings import RecognizerSettings, gives_n_best
 from misheard.renderers.settings import RendererSettings
+from misheard.soak_config import SoakConfig
 from misheard.strict_yaml import complaint, load_strict, load_strict_file
 
 OnFailure = Literal["exclude", "worst", "abort"]
@@ -121,6 +122,7 @@ class RunConfig(_Section):
         execution: in which order and by how many workers.
         telemetry: what is sampled meanwhile.
         price: what the machine or the tokens cost.
+        soak: how `misheard soak` replays a session; a run takes no notice of it.
         scoring: how outputs become counts.
         on_failure: `exclude` failed items from aggregates, score them as `worst`, or `abort` without report.
         fail_fast: stop at the first failed item, as `--fail-fast` does.
@@ -138,6 +140,7 @@ class RunConfig(_Section):
     execution: ExecutionConfig = ExecutionConfig()
     telemetry: TelemetryConfig = TelemetryConfig()
     price: PriceConfig = PriceConfig()
+    soak: SoakConfig = SoakConfig()
     scoring: ScoringConfig = ScoringConfig()
     on_failure: OnFailure = "exclude"
     fail_fast: bool = False

@@ -16,7 +16,7 @@ LAYERS = [
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},
     {"config", "config_problems", "stages", "stats", "metrics", "suite"},
     {
-        "models", "execution", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes",
+        "models", "execution", "soak_config", "recognizers", "language_models", "planners", "renderers", "plugins", "scenes",
         "audio",
         "text", "transcripts", "processes", "imports", "telemetry",
     },
@@ -24,7 +24,7 @@ LAYERS = [
 HEAVY = {
     "av", "torch", "torchaudio", "transformers", "ctranslate2", "vllm", "openai", "httpx", "soundfile",
     "tokenizers", "networkx", "drawsvg",
-    "huggingface_hub", "pynvml", "psutil", "numba", "pyarrow", "ray",
+    "huggingface_hub", "silero_vad", "matplotlib", "jinja2", "pynvml", "psutil", "numba", "pyarrow", "ray",
 }  # fmt: skip
 
 

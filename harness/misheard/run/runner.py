@@ -41,7 +41,7 @@ _ANSWERING = (
 _JUDGING = ("config.judge",)
 _ANY_TIME = (
     "config.execution.executor", "config.execution.ray", "config.execution.read_ahead", "config.telemetry",
-    "config.price",
+    "config.price", "config.soak",
 )  # fmt: skip
 """What changes no output, and may change whenever a run is resumed."""
 
