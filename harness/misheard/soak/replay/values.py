@@ -56,7 +56,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Audio as it comes from the microphone: float32[CHUNK_SAMPLES] at 16 kHz, the last one padded with zeros.
+    """Audio as a microphone gives it: float32[CHUNK_SAMPLES] at 16 kHz, the last one padded with zeros.
 
     `number` counts from 0, so that a chunk begins at `number * CHUNK_SECONDS`. `item` is the recording that
     its first sample is of; None in a pause.
