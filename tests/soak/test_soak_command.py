@@ -24,7 +24,7 @@ from misheard.commands import app
 from misheard.soak.checks.latency import STAGE_EVENTS, judge_times
 from misheard.soak.checks.registry import CHECKS
 from misheard.soak.document import soak_document
-from misheard.soak.events import FIELDS, EventName, OperationType
+from misheard.soak.events import FIELDS, EventName, FaultKind, OperationType
 from misheard.soak.limits import DEFAULT_LATENCY, STAGES, Limits
 from misheard.soak.terminal import render_soak
 from misheard.stats.gate import Status
@@ -134,7 +134,7 @@ def test_the_trace_of_the_page_is_one(tmp_path: Path) -> None:
 
 def test_the_page_names_every_check_event_and_field() -> None:
     page = (Path(__file__).parents[2] / "docs" / "soak.md").read_text()
-    for name in (*(check.name for check in CHECKS), *EventName, *FIELDS, *OperationType):
+    for name in (*(check.name for check in CHECKS), *EventName, *FIELDS, *OperationType, *FaultKind):
         assert f"`{name}`" in page, name
 
 
