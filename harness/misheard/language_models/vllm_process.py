@@ -15,8 +15,8 @@ from misheard.errors import BackendError
 from misheard.language_models.gpu_memory import Gpu, memory_share, read_weights_bytes
 from misheard.language_models.gpus import read_gpus
 from misheard.language_models.model_content import ModelContent, check_pinned, is_folder, read_content
-from misheard.language_models.several_servers import ServersGoneError
 from misheard.language_models.settings import VllmServerSettings
+from misheard.language_models.several_servers import ServersGoneError
 from misheard.language_models.vllm_audit import AuditMode, audit_mode
 from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_command, server_env
 from misheard.processes.arguments import without_secrets
