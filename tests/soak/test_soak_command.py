@@ -51,12 +51,12 @@ def failing(rows: list[Row]) -> list[Row]:
 
 
 ENDS: dict[str, tuple[Callable[[list[Row]], list[Row]], int, str]] = {
-    "kept": (lambda rows: rows, 0, "SHIP: 27 checks passed"),
-    "broken": (failing, 1, "NO SHIP: of 27 checks 1 failed"),
-    "unsure": (inconclusive, 3, "INCONCLUSIVE: of 27 checks 1 inconclusive"),
+    "kept": (lambda rows: rows, 0, "SHIP: 28 checks passed"),
+    "broken": (failing, 1, "NO SHIP: of 28 checks 1 failed"),
+    "unsure": (inconclusive, 3, "INCONCLUSIVE: of 28 checks 1 inconclusive"),
     "silent": (
         lambda rows: without(failing(rows), lambda row: row["event"] == "drained"), 4,
-        "INCOMPLETE: of 27 checks 1 without evidence, 1 failed",
+        "INCOMPLETE: of 28 checks 1 without evidence, 1 failed",
     ),
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_a_broken_trace_of_the_command_names_its_events(tmp_path: Path) -> None:
     done = misheard_command(tmp_path, "t.jsonl")
     assert (done.returncode, done.stderr) == (1, "")
     assert "over the limit; sample in line" in " ".join(done.stdout.split())
-    assert done.stdout.splitlines()[-1] == "NO SHIP: of 27 checks 1 failed"
+    assert done.stdout.splitlines()[-1] == "NO SHIP: of 28 checks 1 failed"
 
 
 def test_bad_input_ends_with_2_and_leaves_no_earlier_verdict(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ class Limits(Part):
         format: `misheard-soak/1`.
         failed_share_at_most: of turns, those without any transcript because recognition failed.
         empty_share_at_most: of turns, those whose transcripts are all empty.
+        failed_replies_at_most: of turns with a plan, an answer or a correction, those of which one failed.
         resolve_seconds: in which the turn after a failed one has its own outcome.
         merge_seconds: of the next turn's audio that a final may reach into.
         audio_gap_seconds: between two stretches of received audio.
@@ -54,6 +55,7 @@ class Limits(Part):
     format: Literal["misheard-soak/1"] = "misheard-soak/1"
     failed_share_at_most: Share = 0.0
     empty_share_at_most: Share = 0.1
+    failed_replies_at_most: Share = 0.1
     resolve_seconds: Seconds = 30.0
     merge_seconds: Span = 0.5
     audio_gap_seconds: Span = 0.25
