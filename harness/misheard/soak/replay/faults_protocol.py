@@ -12,8 +12,8 @@ class Faults(Protocol):
     Each method is called from one thread alone, and what it raises ends the session. `before_chunk` is asked
     before each chunk of audio is fed, with the second of the session at which it begins; it may take its
     time, and returns early where `stop` is set. Faults that come from without (a signal to a server, a jump
-    of the clock, a full disk) begin there. `recognizing` returns why the recognition of a turn fails, or None
-    where it does not; `plan_reply` returns the reply that the plan of a turn is read from, given the real one.
+    of the clock, a full disk) begin there. `recognizing` returns why the recognition of a turn fails, None
+    where it does not; `plan_reply` returns the reply that a plan is read from, given the real one.
     `audio_to` is the second of the session at which the turn's audio ends.
     """
 
