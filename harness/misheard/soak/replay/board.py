@@ -128,30 +128,29 @@ class Drawing:
 
     def _tell(self, turn: str, drawn: Drawn, seconds: float, emit: Emit) -> None:
         """Tell the operations that the board took, one by one, and that it is ready."""
-        rows = [self._row(turn, operation) for operation in drawn.operations]
-        changes = [_change(operation) for operation in drawn.operations]
         shapes = len(self._board.shapes)
-        if not self._goes_on:
-            rows.insert(
-                0, {"operation": f"op{next(self._operations)}", "type": OperationType.TOPIC, "turn": turn}
-            )
-            changes.insert(0, 0)
-        for row in rows:
+        # a board of its own is another topic
+        opening = [] if self._goes_on else [(self._row(turn, OperationType.TOPIC), 0)]
+        steps = [*opening, *((self._row_of(turn, done), _growth(done)) for done in drawn.operations)]
+        for row, _ in steps:
             emit(EventName.OPERATION_ACCEPTED, **row)
-        for row, change in zip(rows, changes, strict=True):
-            shapes += change
+        for row, growth in steps:
+            shapes += growth
             emit(EventName.OPERATION_APPLIED, **row, shapes=shapes, seconds=seconds)
         emit(EventName.BOARD_READY, turn=turn, shapes=shapes)
         if self._goes_on:
             self._board = drawn.board
 
-    def _row(self, turn: str, operation: Operation) -> dict[str, Any]:
-        row = {"operation": f"op{next(self._operations)}", "type": OperationType(operation.op), "turn": turn}
+    def _row(self, turn: str, kind: OperationType) -> dict[str, str]:
+        return {"turn": turn, "operation": f"op{next(self._operations)}", "type": str(kind)}
+
+    def _row_of(self, turn: str, operation: Operation) -> dict[str, str]:
+        row = self._row(turn, OperationType(operation.op))
         if isinstance(operation, Connect):
             row["connection"] = f"c{next(self._connections)}"
         return row
 
 
-def _change(operation: Operation) -> int:
+def _growth(operation: Operation) -> int:
     """Return by how many shapes the board grows."""
     return isinstance(operation, AddShape) - isinstance(operation, Remove)
