@@ -1,8 +1,6 @@
 """A language model whose server may end during a session: it is started again and asked what it owes."""
 
 import contextlib
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -11,7 +9,7 @@ from typing import Any, Protocol
 from misheard.errors import BackendError
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Sampling
 from misheard.language_models.several_servers import LOST, ServersGoneError
-from misheard.processes.tree import descendants
+from misheard.soak.replay.server_process import is_running, kill
 
 _CLOSED = "language_model: closed while the session was running"
 _POLL_SECONDS = 0.1
@@ -62,8 +60,14 @@ class LastingModel:
 
     @property
     def server_pid(self) -> int | None:
-        """Process id of the server; None while there is none."""
+        """Process id of the server, also of one that is being started; None while there is none."""
         return self._model.server_pid
+
+    @property
+    def serving_pid(self) -> int | None:
+        """Process id of the server that is asked; None while there is none or it is started again."""
+        with self._changed:
+            return None if self._restarting or self._closed else self._model.server_pid
 
     @property
     def restarted(self) -> int:
@@ -119,7 +123,7 @@ class LastingModel:
         with self._changed:
             self._closed = True
             while self._restarting:
-                self._kill_server()  # so that starting it fails at once, in its own thread
+                kill(self._model.server_pid)  # so that starting it fails at once, in its own thread
                 self._changed.wait(_POLL_SECONDS)
         self._model.close()
 
@@ -138,7 +142,7 @@ class LastingModel:
             with self._changed:
                 self._settle()
                 server = self._server
-            if not self._has_ended() or not self._is_replaced(server, None):
+            if is_running(self._model.server_pid) or not self._is_replaced(server, None):
                 return server
 
     def _is_replaced(self, server: int, error: Exception | None) -> bool:
@@ -150,7 +154,7 @@ class LastingModel:
             self._settle()
             if self._server != server:
                 return True
-            if not isinstance(error, ServersGoneError) and not self._has_ended():
+            if not isinstance(error, ServersGoneError) and is_running(self._model.server_pid):
                 if error is not None:
                     raise error
                 return False
@@ -205,15 +209,3 @@ class LastingModel:
         except BaseException:
             self._model.close()
             raise
-
-    def _has_ended(self) -> bool:
-        """Whether the server's process is gone."""
-        pid = self._model.server_pid
-        return pid is None or pid not in descendants(os.getpid())
-
-    def _kill_server(self) -> None:
-        pid = self._model.server_pid
-        # the id of a server that is gone may belong to another process by now, but not to one below this
-        if pid is not None and pid in descendants(os.getpid()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
