@@ -123,6 +123,8 @@ class FaultPlan:
         self._emit = emit
         self._serving_pid = serving_pid
         self._stopped = StoppedServer()
+        self._crashed: int | None = None
+        """The process that was killed last: it may take a moment to be gone."""
         self._lock = threading.Lock()
         # a stall holds up what comes after it
         self._pending = sorted(faults, key=lambda fault: (fault.at, fault.kind is FaultKind.STALLED_AUDIO))
@@ -139,10 +141,10 @@ class FaultPlan:
             self._begin(fault, stop)
         while self._is_due(_OF_SERVER, start):
             pid = self._serving_pid()
-            fault = self._take(_OF_SERVER, start) if is_running(pid) else None
-            if pid is None or fault is None:
+            if pid is None or pid == self._crashed or not is_running(pid):
                 return
-            self._break_server(fault, pid)
+            if fault := self._take(_OF_SERVER, start):
+                self._break_server(fault, pid)
 
     def recognizing(self, turn: str, audio_to: float) -> FailureKind | None:
         """Return why a turn, whose audio ends at that second, is not recognized; None where it is."""
@@ -187,6 +189,7 @@ class FaultPlan:
     def _break_server(self, fault: Fault, pid: int) -> None:
         self._emit(fault.kind)
         if fault.kind is FaultKind.SERVER_CRASH:
+            self._crashed = pid
             kill(pid)
         else:
             self._stopped.stop(pid, fault.seconds or 0.0)

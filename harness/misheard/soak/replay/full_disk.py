@@ -1,6 +1,7 @@
 """A disk that is full for a while, for what is written through it."""
 
 import errno
+import math
 import os
 import threading
 
@@ -17,29 +18,32 @@ class FullDisk:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._full_until: float | None = None
+        self._full_until = -math.inf
         self._has_room = False
 
     def fill(self, seconds: float) -> None:
         """Let the disk be full for so many seconds from now, or longer where it is already."""
         with self._lock:
             until = self._clock.steady() + seconds
-            self._has_room = self._full_until is None
-            self._full_until = max(until, self._full_until or until)
+            if self._is_full():
+                self._full_until = max(self._full_until, until)
+            else:
+                self._full_until, self._has_room = until, True
 
     def free(self) -> None:
         """Let the disk take everything again."""
         with self._lock:
-            self._full_until = None
+            self._full_until = -math.inf
 
     def write(self, descriptor: int, data: bytes | memoryview) -> int:
         """Write bytes and return how many. Raises OSError."""
         with self._lock:
-            if self._full_until is not None and self._clock.steady() >= self._full_until:
-                self._full_until = None
-            if self._full_until is not None:
+            if self._is_full():
                 if not self._has_room or len(data) < 2:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 self._has_room = False
                 data = data[: len(data) // 2]
         return os.write(descriptor, data)
+
+    def _is_full(self) -> bool:
+        return self._clock.steady() < self._full_until
