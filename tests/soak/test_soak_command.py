@@ -143,7 +143,7 @@ def test_the_check_loads_no_model_library(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"
         "from misheard.soak.command import SoakCheckOptions, check_trace\n"
-        "check_trace(SoakCheckOptions(Path(sys.argv[1]), None, None, None))\nprint(*sys.modules)"
+        "check_trace(SoakCheckOptions(Path(sys.argv[1])))\nprint(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(trace)], capture_output=True, text=True, check=True

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+from misheard.errors import InputError
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run, or the folder of a soak.")]
 
 
 def report(
@@ -36,9 +38,22 @@ def report(
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
-    The run itself stays as it is. Exit code 2: an axis, value or metric that is not there, or no item left.
+    Of a soak it prints the session over its time and the verdict. Nothing that is read is changed. Exit code
+    2: an axis, value or metric that is not there, or no item left.
     """
-    if any(option is not None for option in (by, where, metric, json_path, csv_path)):
+    from misheard.soak.finished import is_soak_folder
+
+    is_matrix = any(option is not None for option in (by, where, metric, json_path, csv_path))
+    if is_soak_folder(run):
+        if is_matrix:
+            raise InputError(
+                f"{run}: is a soak, which has no conditions and no metrics; name the folder alone"
+            )
+        from misheard.soak.command import report_soak
+
+        report_soak(run)
+        return
+    if is_matrix:
         _print_matrix(run, by or [], where or [], metric or [], json_path, csv_path)
         return
     from misheard.report.files import damaged_report, read_report

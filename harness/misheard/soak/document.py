@@ -44,6 +44,7 @@ def _check(check: Check, breaches: Breaches) -> dict[str, Any]:
         "n": check.n,
         "breaches": breaches.count,
         "events": [
-            {"line": pointer.line, "event": pointer.event, "id": pointer.id} for pointer in breaches.first
+            {"line": pointer.line, "t": pointer.t, "event": pointer.event, "id": pointer.id}
+            for pointer in breaches.first
         ],
     }

@@ -25,11 +25,13 @@ class Pointer:
 
     Attributes:
         line: of the file, from 1.
+        t: seconds of the session.
         event: what it is.
         id: its operation, else its turn; None where it has neither.
     """
 
     line: int
+    t: float
     event: str
     id: str | None
 
@@ -143,7 +145,8 @@ class Trace:
     def point(self, place: int) -> Pointer:
         """Return where an event stands and what it is about."""
         name = str(_NAMES[int(self.names[place])])
-        return Pointer(int(self.lines[place]), name, next(self._ids_of(place), None))
+        found = next(self._ids_of(place), None)
+        return Pointer(int(self.lines[place]), float(self.times[place]), name, found)
 
     def _ids_of(self, place: int) -> Iterator[str]:
         for field in ("operation", "turn"):
