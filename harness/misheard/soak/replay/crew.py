@@ -1,14 +1,12 @@
 """The threads of a session: the first that fails ends all, and so does whoever waits for them."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from misheard.soak.replay.queues import Inbox
-
-_SAMPLE_SECONDS = 5.0
-"""How long the end of a session waits for a sample that is being taken."""
 
 
 class Crew:
@@ -42,9 +40,14 @@ class Crew:
         self._done.wait()
         self.stop.set()
         if self._error is None:
-            self.join(_SAMPLE_SECONDS)
+            self._threads[-1].join()
         if self._error is not None:
             raise self._error
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the session ended before its time."""
+        return self._error is not None
 
     def fail(self, error: BaseException) -> None:
         """End the session; the first error is the one that is raised."""
@@ -60,7 +63,9 @@ class Crew:
         """Wait for the threads to end; return whether they did."""
         deadline = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+            # whoever is interrupted early has threads that have not started
+            with contextlib.suppress(RuntimeError):
+                thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
     def _start(self, name: str, work: Callable[[], None], ended: Callable[[], None]) -> None:

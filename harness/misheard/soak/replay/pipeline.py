@@ -12,7 +12,7 @@ from misheard.soak.replay.clock import Clock
 from misheard.soak.replay.crew import Crew
 from misheard.soak.replay.endpointing import Endpointer
 from misheard.soak.replay.faults_protocol import Faults, NoFaults
-from misheard.soak.replay.feeding import WAITING_CHUNKS, Ear, Fed, Microphone, VoiceActivity
+from misheard.soak.replay.feeding import WAITING_CHUNKS, Ear, Emit, Fed, Microphone, VoiceActivity
 from misheard.soak.replay.queues import Inbox
 from misheard.soak.replay.sampler import Sampler
 from misheard.soak.replay.trace_writer import TraceWriter
@@ -21,7 +21,7 @@ from misheard.soak.replay.workers import System, Worker, make_stages
 
 __all__ = ["Replayed", "Session", "System", "replay"]
 
-_GRACE_SECONDS = 2.0
+_GRACE_SECONDS = 1.0
 """In which threads end by themselves where the session is broken off, before what they wait for is closed."""
 
 _CLOSED_SECONDS = 10.0
@@ -104,13 +104,19 @@ def replay(
                 "endpoint": partial(ear.run, emit),
                 **{worker.inbox.name: partial(worker.run, emit) for worker in workers},
             },
-            beside=partial(sampler.run, emit, crew.stop),
+            beside=partial(_sample_until_drained, sampler, emit, crew),
         )
         crew.wait()
-        emit(EventName.DRAINED)
         seconds = clock.now()
     blocked = {inbox.name: inbox.blocked_seconds for inbox in (fed, *inboxes)}
     return Replayed(microphone.behind_seconds, ear.turns, writer.counts, seconds, blocked)
+
+
+def _sample_until_drained(sampler: Sampler, emit: Emit, crew: Crew) -> None:
+    """Take samples until all work is done, and then say so."""
+    sampler.run(emit, crew.stop)
+    if not crew.has_failed:
+        emit(EventName.DRAINED)
 
 
 @contextlib.contextmanager

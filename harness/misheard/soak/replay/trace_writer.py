@@ -63,7 +63,7 @@ class TraceWriter:
                 raise StoppedError
             row = {"event": str(event), "t": self._clock.now(), **fields}
             row = {key: round(value, 6) if type(value) is float else value for key, value in row.items()}
-            read_event(row, sum(self._counts.values()) + 2)
+            read_event(row, line=0)
             self._waiting.append(_line(row))
             self._counts[row["event"]] += 1
             now = time.monotonic()
@@ -106,8 +106,11 @@ class TraceWriter:
             block = b"".join(lines)
             try:
                 self._write_all(block)
-            except OSError as error:
+            except BaseException as error:
+                # Ctrl-C leaves no part of a line either
                 os.ftruncate(self._file, self._size)
+                if not isinstance(error, OSError):
+                    raise
                 refused = OSError(error.errno, error.strerror, str(self._path))
                 if error.errno not in _MAY_PASS:
                     raise refused from error
