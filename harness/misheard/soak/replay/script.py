@@ -1,16 +1,12 @@
 """What a session plays: a suite's recordings put together, the same for the same seed on every machine."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from misheard.audio.decode import probe
 from misheard.audio.windows import SAMPLE_RATE
-from misheard.errors import InputError
-from misheard.failures import FailureKind, ItemFailedError
 from misheard.soak.replay.values import Script, Segment, SegmentKind
 from misheard.soak_config import SessionConfig
-from misheard.suite.items import Suite
 from misheard.suite.mixing.seeds import rank
 
 ENDING_SECONDS = 2
@@ -31,12 +27,21 @@ _SHORTEST_SAMPLES = SAMPLE_RATE
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A recording that can be played: id of its item, seconds, and the session and language of the item."""
+    """A recording that can be played.
+
+    Attributes:
+        item: id of its item.
+        seconds: how long it is.
+        session, language: of the item.
+        before, after: seconds of silence at its beginning and end, which are left out inside a long turn.
+    """
 
     item: str
     seconds: float
     session: str | None = None
     language: str | None = None
+    before: float = 0.0
+    after: float = 0.0
 
     @property
     def samples(self) -> int:
@@ -49,43 +54,6 @@ class Clip:
         return self.session or "", self.language or ""
 
 
-@dataclass(frozen=True, slots=True)
-class Clips:
-    """The recordings of a suite, in its order, and why the others cannot be played."""
-
-    usable: tuple[Clip, ...]
-    unusable: Mapping[str, FailureKind]
-
-
-def clips_of(suite: Suite) -> Clips:
-    """Return the recordings of speech, with lengths from their metadata.
-
-    Raises InputError where not one can be played, and BackendError where soundfile is not installed.
-    """
-    usable, unusable = [], {}
-    for item in suite.items:
-        if not item.is_speech:
-            continue
-        try:
-            info = probe(suite.audio_path(item))
-        except ItemFailedError as error:
-            unusable[item.id] = error.kind
-            continue
-        samples = -(-info.frames * SAMPLE_RATE // info.sample_rate)
-        usable.append(Clip(item.id, samples / SAMPLE_RATE, item.session, item.language))
-    if not usable:
-        raise InputError(_no_clips(suite, unusable))
-    return Clips(tuple(usable), unusable)
-
-
-def _no_clips(suite: Suite, unusable: Mapping[str, FailureKind]) -> str:
-    what = f"suite {suite.name}: a session needs at least one recording of speech that can be played"
-    if not unusable:
-        return f"{what}, and no item of the suite is one"
-    item, kind = next(iter(unusable.items()))
-    return f"{what}: {len(unusable)} cannot, such as item {item} ({kind}); run `misheard suite validate`"
-
-
 def stitch(clips: Sequence[Clip], config: SessionConfig, minutes: int) -> Script:
     """Return a session of exactly `minutes` that ends with two seconds of silence.
 
@@ -93,8 +61,9 @@ def stitch(clips: Sequence[Clip], config: SessionConfig, minutes: int) -> Script
     them. In every block of five minutes a clip is broken off and said again from its beginning
     (`correction`), clips of another conversation come between (`digression`), after which the interrupted one
     goes on (`return`), and some pauses are long ones. From MIXED_MINUTES on a quarter of the turns are
-    several clips without a pause; from CONTINUOUS_MINUTES on no pause is long. What does not fit at the end
-    is broken off; with clips too long for a block, what happens in it comes later or not at all.
+    several clips of one language without a pause; from CONTINUOUS_MINUTES on no pause is long. What does not
+    fit at the end is broken off; with clips too long for a block, what happens in it comes later or not at
+    all.
 
     `recording`: the clips in their order without pauses, and again, until the time is over.
 
@@ -127,9 +96,10 @@ class _Tape:
         """Whether what is left is too short for speech."""
         return self._room - self.position < _SHORTEST_SAMPLES
 
-    def play(self, clip: Clip, kind: SegmentKind, samples: int | None = None) -> None:
-        """Add the first samples of a clip, all without a number, as far as there is room."""
-        self._add(kind, clip.item, min(clip.samples if samples is None else samples, self._left))
+    def play(self, clip: Clip, kind: SegmentKind, start: int = 0, end: int | None = None) -> None:
+        """Add a clip from one sample to another, to its end without one, as far as there is room."""
+        end = clip.samples if end is None else end
+        self._add(kind, clip.item, min(end - start, self._left), start)
 
     def pause(self, kind: SegmentKind, seconds: float) -> None:
         """Add silence, as far as there is room."""
@@ -144,10 +114,11 @@ class _Tape:
     def _left(self) -> int:
         return self._room - self.position
 
-    def _add(self, kind: SegmentKind, item: str | None, samples: int) -> None:
+    def _add(self, kind: SegmentKind, item: str | None, samples: int, offset: int = 0) -> None:
         if samples > 0:
             start, self.position = self.position, self.position + samples
-            self._segments.append(Segment(kind, item, start / SAMPLE_RATE, self.position / SAMPLE_RATE))
+            times = (count / SAMPLE_RATE for count in (start, self.position, offset))
+            self._segments.append(Segment(kind, item, *times))
 
 
 class _Order:
@@ -162,9 +133,13 @@ class _Order:
 
     def next(self) -> Clip:
         """Return the next clip."""
-        if not self._left:
-            self._left = self._shuffled()
+        self._refill()
         return self._take(0)
+
+    def next_in(self, language: str | None) -> Clip | None:
+        """Return the next clip if it is in this language."""
+        self._refill()
+        return self._take(0) if self._left[0].language == language else None
 
     def next_of(self, theme: tuple[str, str]) -> Clip | None:
         """Return the next clip of a conversation; None where this round has no more of it."""
@@ -178,6 +153,10 @@ class _Order:
         others = [other for other in self._clips if other.theme != clip.theme]
         others = others or [other for other in self._clips if other.item != clip.item] or [clip]
         return iter(sorted(others, key=lambda other: self._rank(other, "digression", str(number))))
+
+    def _refill(self) -> None:
+        if not self._left:
+            self._left = self._shuffled()
 
     def _take(self, index: int) -> Clip:
         self._last = self._left.pop(index)
@@ -227,17 +206,24 @@ class _Stitching:
         return None
 
     def _turn(self) -> None:
-        """Play a clip, or several as one long turn."""
-        joined = self._mixed and self._draw(0.0, 1.0) < _JOINED_SHARE
-        enough = round(self._draw(*_JOINED_SECONDS) * SAMPLE_RATE) if joined else 0
-        start = self._tape.position
-        self._tape.play(self._order.next(), SegmentKind.SPEECH)
-        while self._tape.position - start < enough and not self._tape.full:
-            self._tape.play(self._order.next(), SegmentKind.SPEECH)
+        """Play a clip, or several as one long turn, without the silence at the ends that meet."""
+        clips = [self._order.next()]
+        if self._mixed and self._draw(0.0, 1.0) < _JOINED_SHARE:
+            enough = self._draw(*_JOINED_SECONDS)
+            while sum(clip.seconds - clip.before - clip.after for clip in clips) < enough:
+                following = self._order.next_in(clips[0].language)
+                if following is None:
+                    break
+                clips.append(following)
+        for index, clip in enumerate(clips):
+            start = round(clip.before * SAMPLE_RATE) if index > 0 else 0
+            end = round((clip.seconds - clip.after) * SAMPLE_RATE) if clip is not clips[-1] else None
+            if not self._tape.full:
+                self._tape.play(clip, SegmentKind.SPEECH, start, end)
 
     def _correction(self) -> None:
         clip = self._order.next()
-        self._tape.play(clip, SegmentKind.CORRECTION, clip.samples // 2)
+        self._tape.play(clip, SegmentKind.CORRECTION, end=clip.samples // 2)
         self._pause()
         self._tape.play(clip, SegmentKind.SPEECH)
         self._pause()

@@ -11,6 +11,8 @@ import hashlib
 import importlib.util
 import io
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from misheard.errors import INSTALL_ADVICE, BackendError
-from misheard.soak.replay.values import CHUNK_SAMPLES
+from misheard.soak.replay.values import CHUNK_SAMPLES, Chunk
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -29,6 +31,10 @@ _CONTEXT = 64
 _FRAME, _HOP = 256, 128
 _BINS = _FRAME // 2 + 1
 _STATE = 128
+_FRAMES = np.lib.stride_tricks.sliding_window_view(
+    np.pad(np.arange(_CONTEXT + CHUNK_SAMPLES), (0, _CONTEXT), "reflect"), _FRAME
+)[::_HOP]
+"""Which samples each of the four frames of a chunk holds, int[4, 256]: mirrored behind the last one."""
 _STRIDES = (1, 2, 2, 1)
 _SHAPES = {
     "stft.forward_basis_buffer": (2 * _BINS, 1, _FRAME),
@@ -49,6 +55,15 @@ _SHAPES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A convolution: weight float32[out, 3 * in], tap by tap; bias; the rows of each output, int[n, 3]."""
+
+    weight: FloatArray
+    bias: FloatArray
+    taps: npt.NDArray[np.int64]
+
+
 class SileroVad:
     """Probability of speech, chunk after chunk: each depends on those before it since the last `reset`."""
 
@@ -63,7 +78,7 @@ class SileroVad:
         }
         weights = _weights(content)
         self._basis = weights["stft.forward_basis_buffer"][:, 0, :]
-        self._layers = [_layer(weights, index, stride) for index, stride in enumerate(_STRIDES)]
+        self._layers = list(_layers(weights))
         self._gates = np.concatenate(
             [weights["decoder.rnn.weight_ih"], weights["decoder.rnn.weight_hh"]], axis=1
         )
@@ -82,15 +97,16 @@ class SileroVad:
         self._hidden = np.zeros(_STATE, np.float32)
         self._cell = np.zeros(_STATE, np.float32)
 
-    def probability(self, samples: FloatArray) -> float:
-        """Return the probability that the next chunk, float32[512] at 16 kHz, holds speech."""
+    def probability(self, chunk: Chunk) -> float:
+        """Return the probability that the next chunk of the session holds speech."""
+        samples = chunk.samples
         if samples.shape != (CHUNK_SAMPLES,):
             raise ValueError(f"a chunk has {CHUNK_SAMPLES} samples, and not the shape {samples.shape}")
         heard = np.concatenate([self._context, samples])
         self._context = heard[-_CONTEXT:]
-        values = _spectrum(np.pad(heard, (0, _CONTEXT), "reflect"), self._basis)
-        for weight, bias, stride in self._layers:
-            values = _convolved(values, weight, bias, stride)
+        values = _spectrum(heard, self._basis)
+        for layer in self._layers:
+            values = _convolved(values, layer)
         self._remember(values[0])
         return float(_sigmoid(np.maximum(self._hidden, 0) @ self._output + self._output_bias))
 
@@ -133,26 +149,29 @@ def _weights(content: bytes) -> dict[str, FloatArray]:
     return weights
 
 
-def _layer(weights: dict[str, FloatArray], index: int, stride: int) -> tuple[FloatArray, FloatArray, int]:
-    """Return a layer's weight as float32[out, 3 * in], tap by tap, its bias, and its stride."""
-    weight = weights[f"encoder.{index}.reparam_conv.weight"].transpose(0, 2, 1)
-    return weight.reshape(len(weight), -1).copy(), weights[f"encoder.{index}.reparam_conv.bias"], stride
+def _layers(weights: dict[str, FloatArray]) -> Iterator[_Layer]:
+    rows = len(_FRAMES)
+    for index, stride in enumerate(_STRIDES):
+        weight = weights[f"encoder.{index}.reparam_conv.weight"].transpose(0, 2, 1)
+        taps = np.arange(0, rows, stride)[:, None] + np.array([-1, 0, 1])
+        # what lies before and after the rows is the row of zeros that is put behind them
+        taps = np.where((taps < 0) | (taps >= rows), rows, taps)
+        bias = weights[f"encoder.{index}.reparam_conv.bias"]
+        yield _Layer(weight.reshape(len(weight), -1).copy(), bias, taps)
+        rows = len(taps)
 
 
 def _spectrum(samples: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return the magnitudes of float32[640] as float32[4, 129]."""
-    frames = np.lib.stride_tricks.sliding_window_view(samples, _FRAME)[::_HOP]
-    parts = np.einsum("ij,kj->ik", frames, basis)
+    """Return the magnitudes of float32[576] as float32[4, 129]."""
+    parts = np.einsum("ij,kj->ik", samples[_FRAMES], basis)
     return np.hypot(parts[:, :_BINS], parts[:, _BINS:])
 
 
-def _convolved(values: FloatArray, weight: FloatArray, bias: FloatArray, stride: int) -> FloatArray:
-    """Return float32[n, out] of float32[m, in]: 3 taps, zeros at both ends, ReLU."""
-    width = values.shape[1]
-    flat = np.pad(values, ((1, 1), (0, 0))).reshape(-1)
-    windows = np.lib.stride_tricks.sliding_window_view(flat, 3 * width)[:: stride * width]
+def _convolved(values: FloatArray, layer: _Layer) -> FloatArray:
+    """Return float32[n, out] of float32[m, in]: three taps, zeros at both ends, ReLU."""
+    windows = np.concatenate([values, np.zeros_like(values[:1])])[layer.taps].reshape(len(layer.taps), -1)
     # einsum computes on this thread; a matrix product may wake the threads of BLAS for 0.1 ms of work.
-    return np.maximum(np.einsum("ij,kj->ik", windows, weight) + bias, 0)
+    return np.maximum(np.einsum("ij,kj->ik", windows, layer.weight) + layer.bias, 0)
 
 
 def _sigmoid(values: Any) -> Any:
