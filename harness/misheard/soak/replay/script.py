@@ -96,10 +96,11 @@ class _Tape:
         """Whether what is left is too short for speech."""
         return self._room - self.position < _SHORTEST_SAMPLES
 
-    def play(self, clip: Clip, kind: SegmentKind, start: int = 0, end: int | None = None) -> None:
-        """Add a clip from one sample to another, to its end without one, as far as there is room."""
-        end = clip.samples if end is None else end
-        self._add(kind, clip.item, min(end - start, self._left), start)
+    def play(self, clip: Clip, kind: SegmentKind, start: float = 0.0, end: float | None = None) -> None:
+        """Add a clip from one second to another, to its end without one, as far as there is room."""
+        offset = round(start * SAMPLE_RATE)
+        stop = clip.samples if end is None else round(end * SAMPLE_RATE)
+        self._add(kind, clip.item, min(stop - offset, self._left), offset)
 
     def pause(self, kind: SegmentKind, seconds: float) -> None:
         """Add silence, as far as there is room."""
@@ -215,15 +216,16 @@ class _Stitching:
                 if following is None:
                     break
                 clips.append(following)
+        last = len(clips) - 1
         for index, clip in enumerate(clips):
-            start = round(clip.before * SAMPLE_RATE) if index > 0 else 0
-            end = round((clip.seconds - clip.after) * SAMPLE_RATE) if clip is not clips[-1] else None
+            start = clip.before if index > 0 else 0.0
+            end = clip.seconds - (clip.after if index < last else 0.0)
             if not self._tape.full:
                 self._tape.play(clip, SegmentKind.SPEECH, start, end)
 
     def _correction(self) -> None:
         clip = self._order.next()
-        self._tape.play(clip, SegmentKind.CORRECTION, end=clip.samples // 2)
+        self._tape.play(clip, SegmentKind.CORRECTION, end=clip.seconds / 2)
         self._pause()
         self._tape.play(clip, SegmentKind.SPEECH)
         self._pause()
