@@ -30,7 +30,7 @@ class _Speech:
     Attributes:
         start: of its audio, padding included.
         end: of its last chunk of speech.
-        chunks: how many chunks of it are speech.
+        chunks: how many chunks of it are speech; where it goes on after a cut, enough for a turn.
         turn: its id; empty as long as it is too short.
     """
 
@@ -51,7 +51,7 @@ class Endpointer:
         self._longest = round(config.max_turn_seconds * SAMPLE_RATE)
         self._cut_chunks = int(min(CUT_SECONDS, config.max_turn_seconds / 4) * SAMPLE_RATE) // CHUNK_SAMPLES
         self._kept: deque[tuple[Chunk, bool]] = deque()
-        self._position = self._last_end = 0
+        self._position = self._last_end = self._goes_on_until = 0
         self._speaking = False
         self._speech: _Speech | None = None
         self._turns = itertools.count(1)
@@ -87,19 +87,23 @@ class Endpointer:
     def _extend(self) -> None:
         """Count the last chunk as speech."""
         if self._speech is None:
-            start = max(self._position - CHUNK_SAMPLES - self._pad, self._last_end)
-            self._speech = _Speech(start, self._position)
+            begin = self._position - CHUNK_SAMPLES
+            self._speech = _Speech(max(begin - self._pad, self._last_end), self._position)
+            if begin < self._goes_on_until:
+                self._speech.chunks = self._enough_speech
         self._speech.end = self._position
         self._speech.chunks += 1
 
     def _opened(self) -> list[TurnOpened | TurnClosed]:
-        """Open a turn where there is enough speech, or where it must be cut, so that it is bounded."""
+        """Open a turn where there is enough speech; so little of it in the time of a whole turn is none."""
         speech = self._speech
         if speech is None or speech.turn:
             return []
-        if speech.chunks < self._enough_speech and not self._too_long(speech):
-            return []
-        return [self._open(speech)]
+        if speech.chunks >= self._enough_speech:
+            return [self._open(speech)]
+        if self._too_long(speech):
+            self._speech = None
+        return []
 
     def _ended(self) -> list[TurnOpened | TurnClosed]:
         """Close a turn, or forget what is none, after enough silence."""
@@ -120,6 +124,8 @@ class Endpointer:
         spoken_after = sum(spoken for _, spoken in kept[first_after:])
         if not spoken_after:
             self._speech = None
+            # what follows before there is enough silence is of the same speech: it is a turn, however short
+            self._goes_on_until = speech.end + self._enough_silence * CHUNK_SAMPLES
             return [self._closed(speech, min(speech.end + self._pad, cut))]
         last = max(chunk.number for chunk, spoken in kept[:first_after] if spoken)
         closed = self._closed(replace(speech, end=(last + 1) * CHUNK_SAMPLES), cut)
@@ -172,5 +178,5 @@ class Endpointer:
 
 
 def _chunks(seconds: float) -> int:
-    """Return how many chunks last at least so long."""
-    return -(-round(seconds * SAMPLE_RATE) // CHUNK_SAMPLES)
+    """Return how many chunks last at least so long, one at least."""
+    return max(1, -(-round(seconds * SAMPLE_RATE) // CHUNK_SAMPLES))
