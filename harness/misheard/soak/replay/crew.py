@@ -8,6 +8,8 @@ from typing import Any
 
 from misheard.soak.replay.queues import Inbox
 
+_WAIT_SECONDS = 0.2
+
 
 class Crew:
     """Threads that work on one session.
@@ -37,10 +39,12 @@ class Crew:
 
         Raises what the first thread raised that failed.
         """
-        self._done.wait()
+        # Ctrl-C just before a wait begins is noticed when it ends, so that none may be long
+        while not self._done.wait(_WAIT_SECONDS):
+            pass
         self.stop.set()
-        if self._error is None:
-            self._threads[-1].join()
+        while self._error is None and not self.join(_WAIT_SECONDS):
+            pass
         if self._error is not None:
             raise self._error
 

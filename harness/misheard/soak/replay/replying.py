@@ -23,6 +23,8 @@ class Correction:
     ) -> None:
         self.most = inquirer.most
         self._inquirer, self._prompted, self._glossary = inquirer, prompted, glossary
+        # compiled code is loaded before the first turn comes, which is not to wait for it
+        words_changed("one", "another")
 
     def work(self, turns: Sequence[Heard], emit: Emit) -> Iterator[Heard]:
         """Tell what became of every transcript, in order; yield the turns with what goes on."""
