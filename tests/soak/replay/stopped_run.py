@@ -24,8 +24,9 @@ while pid is None or not descendants(pid):
     time.sleep(0.02)
 StoppedServer().stop(pid, 600.0)
 pids = [server.supervisor_pid, pid, *descendants(pid)]
-states = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids]
-os.write(1, (json.dumps([pids, states]) + "\n").encode())
+while {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids[1:]} != {"T"}:
+    time.sleep(0.02)
+os.write(1, (json.dumps(pids) + "\n").encode())
 if sys.stdin.readline().strip() == "end":
     server.stop()
 else:

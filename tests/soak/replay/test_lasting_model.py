@@ -264,14 +264,16 @@ def test_a_caller_who_takes_its_time_goes_on_at_the_next_server(lasting: Make) -
     assert served.asked == [(1, "a"), (1, "b"), (2, "z"), (2, "c")] and len(seconds) == 1
 
 
-def test_closing_ends_a_restart_and_whoever_waits_for_it(lasting: Make) -> None:
-    model, served, _ = lasting(dies_at((1, "b")))
+@pytest.mark.parametrize("fails", [True, False])
+def test_closing_ends_a_restart_and_whoever_waits_for_it(lasting: Make, fails: bool) -> None:
+    model, served, seconds = lasting(dies_at((1, "b")))
     starting = threading.Event()
 
     def hang() -> None:
         starting.set()
         served.servers[-1].wait(30.0)
-        raise BackendError("language_model: the vLLM server ended while starting")
+        if fails:
+            raise BackendError("language_model: the vLLM server ended while starting")
 
     served.starting = hang
     errors: list[str] = []
@@ -289,7 +291,7 @@ def test_closing_ends_a_restart_and_whoever_waits_for_it(lasting: Make) -> None:
     model.close()
     first.join(30.0)
     second.join(30.0)
-    assert served.running() == 0 and model.server_pid is None
+    assert served.running() == 0 and model.server_pid is None and not seconds
     assert len(errors) == 2 and any("closed while the session" in error for error in errors)
     with pytest.raises(BackendError, match="closed while the session was running"):
         ask(model)
