@@ -139,7 +139,7 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Soaked:
             "recordings": audio,
             "unusable": {item: str(kind) for item, kind in clips.unusable.items()},
         }
-        state = _begin(config, options, suite, facts, played_facts, vad)
+        state = _begin(config, options, whole, facts, played_facts, vad)
         folder.write_session(script)
         with _recorded(folder, state):
             with started(parts, progress):

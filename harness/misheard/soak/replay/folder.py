@@ -30,16 +30,14 @@ class SoakFolder:
         """Make a new folder. Raises InputError where it is not empty: a live session cannot be resumed."""
         folder = cls(root)
         try:
-            folder.logs.mkdir(parents=True)
-            is_new = {entry.name for entry in root.iterdir()} == {folder.logs.name}
-        except FileExistsError:
-            is_new = False
+            root.mkdir(parents=True, exist_ok=True)
+            if any(root.iterdir()):
+                raise InputError(
+                    f"--out {root}: is not empty; a session cannot be resumed, choose another folder"
+                )
+            folder.logs.mkdir()
         except OSError as error:
             raise InputError(f"--out {root}: {error.strerror}") from error
-        if not is_new:
-            raise InputError(
-                f"--out {root}: is not empty; a session cannot be resumed, choose another folder"
-            )
         folder._take_lock()
         return folder
 
