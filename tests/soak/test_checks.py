@@ -67,7 +67,7 @@ def unreplied(rows: list[Row], failure: str, success: str, turns: int = 10) -> l
     for turn in range(40, 40 + turns):
         row = find(rows, success, turn)
         row["event"] = failure
-        for count in ("words", "words_changed", "operations"):
+        for count in ("words", "words_changed", "operations", "shapes"):
             row.pop(count, None)
     return rows
 
@@ -243,6 +243,10 @@ BROKEN: dict[str, tuple[str, Break, int, tuple[str, str | None]]] = {
         "failed_replies", lambda rows: unreplied(rows, "correction_failed", "corrected"), 10,
         ("correction_failed", "t40"),
     ),
+    "no boards": (
+        "failed_replies", lambda rows: unreplied(rows, "render_failed", "board_ready"), 10,
+        ("render_failed", "t40"),
+    ),
     "merged": ("merged_finals", merged_by_audio, 1, ONE),
     "swallowed": ("merged_finals", merged_without_audio, 1, ONE),
     "doubled": ("duplicate_finals", doubled, 80, ("transcript_final", "t0")),
@@ -344,7 +348,7 @@ NEEDS = {
     "unresolved": ("drained",),
     "failed_transcripts": ("transcript_final",),
     "empty_transcripts": ("transcript_final",),
-    "failed_replies": ("plan_accepted", "answer_finished", "corrected"),
+    "failed_replies": ("plan_accepted", "answer_finished", "corrected", "board_ready"),
     "merged_finals": ("transcript_final",),
     "duplicate_finals": ("transcript_final",),
     "operation_order": ("operation_applied",),
@@ -473,7 +477,9 @@ def test_counts_of_words_that_cannot_be_are_no_evidence(tmp_path: Path) -> None:
     assert (verdict.exit_code, verdict.breaches["streaming/rewritten_words"].count) == (4, 1)
 
 
-@pytest.mark.parametrize("failure", ["answer_failed", "correction_failed", "transcript_failed"])
+@pytest.mark.parametrize(
+    "failure", ["answer_failed", "correction_failed", "transcript_failed", "render_failed"]
+)
 def test_a_failure_need_not_say_how_long_it_took(tmp_path: Path, failure: str) -> None:
     rows = in_order([*healthy(), {"event": failure, "t": 204.9, "turn": "t40"}])
     assert judged(tmp_path, rows).exit_code == 0

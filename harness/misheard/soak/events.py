@@ -41,6 +41,7 @@ class EventName(StrEnum):
     ANSWER_FINISHED = "answer_finished"
     ANSWER_FAILED = "answer_failed"
     BOARD_READY = "board_ready"
+    RENDER_FAILED = "render_failed"
     AUDIO_RECEIVED = "audio_received"
     MICROPHONE_STOPPED = "microphone_stopped"
     DRAINED = "drained"
@@ -164,6 +165,7 @@ SHAPES: Mapping[EventName, Shape] = {
     EventName.ANSWER_FINISHED: Shape(("turn",), ("words", "seconds")),
     EventName.ANSWER_FAILED: Shape(("turn",), ("seconds",)),
     EventName.BOARD_READY: Shape((), ("turn", "shapes")),
+    EventName.RENDER_FAILED: Shape(("turn",), ("seconds",)),
     EventName.AUDIO_RECEIVED: Shape(("audio_from", "audio_to")),
     EventName.MICROPHONE_STOPPED: Shape((), ("audio_to",)),
     EventName.DRAINED: Shape(),

@@ -16,7 +16,9 @@ from misheard.stats.gate import Status
 Counts = tuple[int, ...]
 Figures = tuple[float | None, ...]
 
-_REJECTED = (EventName.PLAN_REJECTED, EventName.ANSWER_FAILED, EventName.CORRECTION_FAILED)
+_REJECTED = (
+    EventName.PLAN_REJECTED, EventName.ANSWER_FAILED, EventName.CORRECTION_FAILED, EventName.RENDER_FAILED,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,6 +252,7 @@ def test_the_board_of_a_renderer_that_fails_stays_as_it_was(tmp_path: Path) -> N
     )  # fmt: skip
     play(tmp_path, system, spoken(3))
     assert by_turn(tmp_path, "board_ready") == ["t1", "t3"]
+    assert by_turn(tmp_path, "render_failed") == ["t2"]
     assert statuses(tmp_path)["board_keeps_shapes"] is Status.PASS
 
 

@@ -21,13 +21,16 @@ STAGE_EVENTS: Mapping[str, tuple[EventName, ...]] = {
     "recognize": (EventName.TRANSCRIPT_FINAL, EventName.TRANSCRIPT_EMPTY, EventName.TRANSCRIPT_FAILED),
     "correct": (EventName.CORRECTED, EventName.CORRECTION_FAILED),
     "plan": (EventName.PLAN_ACCEPTED, EventName.PLAN_REJECTED),
-    "render": (EventName.OPERATION_APPLIED,),
+    "render": (EventName.OPERATION_APPLIED, EventName.RENDER_FAILED),
     "respond": (EventName.ANSWER_FINISHED, EventName.ANSWER_FAILED),
 }
 """The events whose `seconds` are the times of a stage."""
 
 _FAILURES = frozenset(
-    {EventName.TRANSCRIPT_FAILED, EventName.CORRECTION_FAILED, EventName.ANSWER_FAILED}
+    {
+        EventName.TRANSCRIPT_FAILED, EventName.CORRECTION_FAILED, EventName.ANSWER_FAILED,
+        EventName.RENDER_FAILED,
+    }
 )  # fmt: skip
 """The events of a stage that need not say how long it took."""
 

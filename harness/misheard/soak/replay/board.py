@@ -97,11 +97,7 @@ class Planning:
 
 
 class Drawing:
-    """Has plans drawn: on one board that goes on, or each on a board of its own.
-
-    Attributes:
-        failed: plans that the renderer drew nothing of, as it failed.
-    """
+    """Has plans drawn: on one board that goes on, or each on a board of its own."""
 
     def __init__(self, inquirer: Inquirer[PluginRequest], renderer: Plugin, *, goes_on: bool) -> None:
         # on a board that goes on, a plan can be asked for only once the one before it is drawn
@@ -109,7 +105,6 @@ class Drawing:
         self._inquirer, self._renderer, self._goes_on = inquirer, renderer, goes_on
         self._board = EMPTY_SCENE
         self._operations, self._connections = count(1), count(1)
-        self.failed = 0
 
     def work(self, turns: Sequence[Planned], emit: Emit) -> Iterator[Planned]:
         """Tell what is drawn of every plan, in order; yield nothing."""
@@ -117,7 +112,7 @@ class Drawing:
             completion = reply.completion
             drawn = read_render_reply(self._board, completion.text, completion.failure, completion.detail)
             if isinstance(drawn, Failure):
-                self.failed += 1
+                emit(EventName.RENDER_FAILED, turn=turn.turn, seconds=reply.seconds)
             else:
                 self._tell(turn.turn, drawn, reply.seconds, emit)
         yield from ()
