@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_traces import Row, find, healthy, in_order, judged, write
+from made_traces import Row, find, healthy, in_order, judged, soak_folder
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -152,19 +152,6 @@ def test_many_faults_are_counted_and_the_first_are_listed(tmp_path: Path) -> Non
     lines = printed(tmp_path, rows, 80, "utf-8")
     assert sum("fault disk_full" in line for line in lines) == 20
     assert lines[-1].strip() == "and 30 more"
-
-
-def soak_folder(folder: Path, rows: list[Row], **changes: Any) -> Path:
-    facts = {
-        "schema": "misheard/soak/1", "status": "complete", "minutes": 5, "speed": "max",
-        "behind_seconds": 1.5, "restarts": 2, "limits": Limits().model_dump(mode="json"),
-        "limits_name": None, "config": {"suite": "somewhere"},
-    }  # fmt: skip
-    folder.mkdir()
-    facts = {name: value for name, value in {**facts, **changes}.items() if value is not ...}
-    (folder / "soak.json").write_text(json.dumps(facts))
-    write(folder / "trace.jsonl", rows)
-    return folder
 
 
 def command(*arguments: object) -> tuple[int, str, str]:

@@ -1,6 +1,6 @@
 """The verdict for GitHub Actions: workflow commands that annotate a run, and Markdown for its summary."""
 
-from misheard.gate.sentences import summary
+from misheard.gate.sentences import summary, undecided
 from misheard.gate.verdict import Check, GateVerdict, Outcome
 from misheard.report.labels import plain
 from misheard.stats.gate import Status
@@ -45,11 +45,12 @@ def _property(text: str) -> str:
 def step_summary(verdict: GateVerdict) -> str:
     """Return the verdict as Markdown, cut to what a step summary may hold."""
     baseline = "none" if verdict.baseline is None else _escaped(verdict.baseline)
+    soak = "" if verdict.soak is None else f", soak {_escaped(verdict.soak)}"
     head = [
         f"## {_escaped(summary(verdict))}",
         "",
         f"gate {_escaped(verdict.gate)}, suite {_escaped(verdict.suite or 'unknown')}, "
-        f"candidate {_escaped(verdict.candidate)}, baseline {baseline}",
+        f"candidate {_escaped(verdict.candidate)}, baseline {baseline}{soak}",
         "",
     ]
     body = [f"* {_escaped(text)}" for text in (*verdict.refusals, *verdict.notes)]
@@ -59,7 +60,7 @@ def step_summary(verdict: GateVerdict) -> str:
 
 
 def _row(check: Check) -> str:
-    status = _MARKS[check.status] + ("" if check.decides else " (one of several claims)")
+    status = _MARKS[check.status] + undecided(check)
     return f"| {status} | {_escaped(check.id)} | {_escaped(check.why)} |"
 
 

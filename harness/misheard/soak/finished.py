@@ -30,6 +30,7 @@ class SoakFacts(BaseModel):
         speed: times as fast as it was spoken; `max` is as fast as the stages take it.
         behind_seconds: how far the microphone fell behind that speed at worst.
         restarts: of servers that had ended.
+        missed_faults: that were asked for and did not happen.
         limits: what the session may do.
         limits_name: file name of the limits; None for the defaults.
     """
@@ -42,6 +43,7 @@ class SoakFacts(BaseModel):
     speed: Literal["max"] | _Amount
     behind_seconds: _Amount | None = None
     restarts: Annotated[int, Field(strict=True, ge=0)] = 0
+    missed_faults: tuple[Annotated[str, Field(strict=True, max_length=200)], ...] = ()
     limits: Limits
     limits_name: Annotated[str, Field(strict=True, max_length=1000)] | None = None
 
@@ -54,16 +56,24 @@ class SoakFacts(BaseModel):
             parts.append(f"at most {self.behind_seconds:.1f} s behind the microphone")
         if self.restarts:
             parts.append(count_of(self.restarts, "restart"))
+        if self.missed_faults:
+            parts.append(f"{count_of(len(self.missed_faults), 'fault')} that did not happen")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
-class FinishedSoak:
-    """The folder of a soak with its trace, and the verdict on it."""
+class PlayedSoak:
+    """The folder of a soak by its name, with what it says and its trace."""
 
     name: str
     facts: SoakFacts
     read: ReadTrace
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSoak(PlayedSoak):
+    """The folder of a soak with the verdict on its trace."""
+
     judged: SoakVerdict
 
 
@@ -80,18 +90,25 @@ def read_soak(path: Path, limits: Limits | None = None, limits_name: str | None 
         limits: in place of those that the session was played with.
         limits_name: file name of these.
 
+    Raises as `read_played`.
+    """
+    played = read_played(path)
+    facts, read = played.facts, played.read
+    if limits is None:
+        limits, limits_name = facts.limits, facts.limits_name
+    trace_name = f"{played.name}/{SoakFolder(path).trace.name}"
+    return FinishedSoak(played.name, facts, read, judge_trace(read, limits, trace_name, limits_name))
+
+
+def read_played(path: Path) -> PlayedSoak:
+    """Read the folder of a soak.
+
     Raises IncompleteRunError where it is none, or its `soak.json` is damaged, SoakError and InputError for a
     trace that cannot be used.
     """
-    facts = _read_facts(SoakFolder(path).soak_json)
-    trace = SoakFolder(path).trace
-    read = read_trace(trace)
-    name = path.resolve().name
-    if limits is None:
-        limits, limits_name = facts.limits, facts.limits_name
-    return FinishedSoak(
-        plain(name), facts, read, judge_trace(read, limits, f"{name}/{trace.name}", limits_name)
-    )
+    folder = SoakFolder(path)
+    facts = _read_facts(folder.soak_json)
+    return PlayedSoak(plain(path.resolve().name), facts, read_trace(folder.trace))
 
 
 def _read_facts(path: Path) -> SoakFacts:

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from misheard.gate.options import Part
 from misheard.soak.events import FIELDS, SHAPES, EventError, EventName, FaultKind, Kind, OperationType
 from misheard.soak.lines import Pairs
-from misheard.soak.options import Part, load_part
+from misheard.soak.options import load_part
 from misheard.suite.problems import shown, suggestion
 
 FORMAT = "misheard-mapping/1"

@@ -7,8 +7,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from misheard.gate.sentences import undecided
 from misheard.gate.terminal import STATUS_WORDS, render_summary
-from misheard.gate.verdict import Check
 from misheard.report.labels import Marks, count_of, with_marks
 from misheard.report.terminal import Sized
 from misheard.soak.finished import FinishedSoak
@@ -53,12 +53,8 @@ def _table(judged: SoakVerdict, marks: Marks) -> Table:
     table.add_column(overflow="fold")
     for check in judged.verdict.checks:
         word, style = STATUS_WORDS[check.status]
-        lines = [Text(_title(check), style="bold"), Text(with_marks(check.why, marks))]
+        lines = [Text(f"{check.id}{undecided(check)}", style="bold"), Text(with_marks(check.why, marks))]
         if check.status not in (Status.PASS, Status.WAIVED) and check.decides:
             lines.append(Text(judged.breaches[check.id].why, style="dim"))
         table.add_row(Text(word, style=style if check.decides else "dim"), Group(*lines))
     return table
-
-
-def _title(check: Check) -> str:
-    return check.id if check.decides else f"{check.id} (decides only where required)"
