@@ -34,6 +34,7 @@ from misheard.soak.replay.microphone import chunks, recordings, suite_reader
 from misheard.soak.replay.opening import Parts, check_system, checked_parts, started
 from misheard.soak.replay.pipeline import Replayed, Session, System, replay
 from misheard.soak.replay.script import stitch
+from misheard.soak.replay.server import LastingModel
 from misheard.soak.replay.trace_writer import TraceWriter
 from misheard.soak.replay.vad import SileroVad
 from misheard.soak.replay.values import Script
@@ -266,8 +267,9 @@ def _play(
 
 
 def _serving_pid(system: System) -> Callable[[], int | None]:
-    """Return what tells the process id of the language model's own server."""
-    return lambda: getattr(system.model, "server_pid", None)
+    """Return what tells the process id of the language model's own server, None while none serves."""
+    model = system.model
+    return lambda: model.serving_pid if isinstance(model, LastingModel) else None
 
 
 def _end(state: dict[str, Any], replayed: Replayed, missed: Sequence[Fault], restarts: int) -> None:

@@ -9,7 +9,7 @@ from misheard.config import RunConfig
 from misheard.errors import InputError
 from misheard.language_models.protocol import LanguageModel, Sampling
 from misheard.language_models.registry import make_language_model
-from misheard.language_models.settings import VllmSettings
+from misheard.language_models.vllm_server import VllmModel
 from misheard.planners.settings import LanguageModelPlannerSettings
 from misheard.plugins.protocol import Plugin
 from misheard.recognizers.protocol import Recognizer
@@ -64,7 +64,7 @@ def checked_parts(
         model = make_language_model(config.language_model, logs=logs, cpu=cpu)
         with contextlib.closing(model):
             model.check()
-        if isinstance(config.language_model, VllmSettings):
+        if isinstance(model, VllmModel):
             model = LastingModel(model, restarts=config.soak.restarts, on_restart=restarted)
     plan = config.plan
     if plan is not None:
