@@ -164,14 +164,16 @@ def _layers(weights: dict[str, FloatArray]) -> Iterator[_Layer]:
 def _spectrum(samples: FloatArray, basis: FloatArray) -> FloatArray:
     """Return the magnitudes of float32[576] as float32[4, 129]."""
     parts = np.einsum("ij,kj->ik", samples[_FRAMES], basis)
-    return np.hypot(parts[:, :_BINS], parts[:, _BINS:])
+    magnitudes: FloatArray = np.hypot(parts[:, :_BINS], parts[:, _BINS:])
+    return magnitudes
 
 
 def _convolved(values: FloatArray, layer: _Layer) -> FloatArray:
     """Return float32[n, out] of float32[m, in]: three taps, zeros at both ends, ReLU."""
     windows = np.concatenate([values, np.zeros_like(values[:1])])[layer.taps].reshape(len(layer.taps), -1)
     # einsum computes on this thread; a matrix product may wake the threads of BLAS for 0.1 ms of work.
-    return np.maximum(np.einsum("ij,kj->ik", windows, layer.weight) + layer.bias, 0)
+    rectified: FloatArray = np.maximum(np.einsum("ij,kj->ik", windows, layer.weight) + layer.bias, 0)
+    return rectified
 
 
 def _sigmoid(values: Any) -> Any:
