@@ -85,6 +85,9 @@ def test_a_part_without_a_sample_has_no_figure(tmp_path: Path) -> None:
 
 def test_faults_restarts_and_breaches_have_their_time_and_line(tmp_path: Path) -> None:
     rows = hard_session()
+    for turn in range(4):
+        # so that the budget of plans is neither kept nor broken
+        find(rows, "plan_accepted", turn)["seconds"] = 9.0
     found = timeline(tmp_path, rows, 10)
     lines = {id(row): number for number, row in enumerate(rows, start=2)}
     assert [(m.t, m.what, m.seconds) for m in (*found.faults, *found.restarts)] == [
