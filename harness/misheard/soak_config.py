@@ -42,6 +42,9 @@ class EndpointingConfig(_Section):
             raise ValueError("release: must be at most the threshold")
         if 2 * self.pad_seconds > self.min_silence_seconds:
             raise ValueError("pad_seconds: twice the padding must fit into min_silence_seconds")
+        for name in ("min_speech_seconds", "min_silence_seconds"):
+            if getattr(self, name) >= self.max_turn_seconds:
+                raise ValueError(f"{name}: must be under max_turn_seconds")
         return self
 
 

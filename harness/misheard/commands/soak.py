@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -20,7 +20,7 @@ _HELP = """Play a long session to a live system and check its mechanism, or chec
 class _PlaysByDefault(TyperGroup):
     """A group in which what is no command is the config of a session to play."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in {*self.commands, "--help"}:
             args = [_PLAY, *args]
         return super().parse_args(ctx, args)
