@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 from misheard.commands import app
 from misheard.soak.limits import Limits
 from misheard.soak.reading import read_trace
+from misheard.soak.table import Trace
 from misheard.soak.terminal_timeline import render_timeline
-from misheard.soak.timeline import Moment, Timeline, build_timeline
+from misheard.soak.timeline import Moment, build_timeline
+from misheard.soak.verdict import SoakVerdict
 
 FAULTS: list[Row] = [
     {"event": "fault_injected", "t": 101.0, "fault": "slow_server"},
@@ -42,14 +44,22 @@ def hard_session() -> list[Row]:
     return in_order([*rows, *FAULTS])
 
 
-def timeline(folder: Path, rows: list[Row], parts: int) -> Timeline:
+Session = tuple[Trace, SoakVerdict]
+
+
+def session(folder: Path, rows: list[Row]) -> Session:
     verdict = judged(folder, rows)
-    return build_timeline(read_trace(folder / "trace.jsonl").trace, verdict, parts)
+    return read_trace(folder / "trace.jsonl").trace, verdict
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return session(tmp_path_factory.mktemp("hard"), hard_session())
 
 
 @pytest.mark.parametrize("parts", [1, 7, 40, 500])
-def test_every_event_is_in_one_part(tmp_path: Path, parts: int) -> None:
-    found = timeline(tmp_path, hard_session(), parts)
+def test_every_event_is_in_one_part(hard: Session, parts: int) -> None:
+    found = build_timeline(*hard, parts)
     assert {name: sum(counts) for name, counts in found.counts.items()} == {
         "opened": 80, "closed": 80, "finals": 77, "empty": 2, "failed": 1, "rejected": 1,
     }  # fmt: skip
@@ -60,11 +70,10 @@ def test_every_event_is_in_one_part(tmp_path: Path, parts: int) -> None:
     assert max(shapes for shapes in found.shapes if shapes is not None) == 80
 
 
-def test_a_part_holds_what_happened_in_it(tmp_path: Path) -> None:
+def test_a_part_holds_what_happened_in_it(hard: Session) -> None:
     # 406 seconds in parts of 101.5, which hold 20 turns each and a little more
-    found = timeline(tmp_path, hard_session(), 4)
+    found = build_timeline(*hard, 4)
     assert found.seconds == 406.0
-    assert found.counts["failed"] == (0, 1, 0, 0) or found.counts["failed"] == (0, 0, 1, 0)
     at = find(hard_session(), "transcript_failed")["t"]
     assert found.counts["failed"].index(1) == int(at / 101.5)
     assert found.stages["plan"].worst[int(find(hard_session(), "plan_accepted", 41)["t"] / 101.5)] == 3.5
@@ -78,7 +87,7 @@ def test_a_part_without_a_sample_has_no_figure(tmp_path: Path) -> None:
         {"event": "sample", "t": 1.0, "memory_bytes": 5},
         {"event": "sample", "t": 9.0, "memory_bytes": 7, "queue_plan": 0},
     ]
-    found = timeline(tmp_path, rows, 3)
+    found = build_timeline(*session(tmp_path, rows), 3)
     assert (found.memory, found.queue, found.shapes) == ((5.0, None, 7.0), (None, None, 0.0), (None,) * 3)
     assert found.stages == {}
 
@@ -88,7 +97,8 @@ def test_faults_restarts_and_breaches_have_their_time_and_line(tmp_path: Path) -
     for turn in range(4):
         # so that the budget of plans is neither kept nor broken
         find(rows, "plan_accepted", turn)["seconds"] = 9.0
-    found = timeline(tmp_path, rows, 10)
+    trace, verdict = session(tmp_path, rows)
+    found = build_timeline(trace, verdict, 10)
     lines = {id(row): number for number, row in enumerate(rows, start=2)}
     assert [(m.t, m.what, m.seconds) for m in (*found.faults, *found.restarts)] == [
         (101.0, "slow_server", None), (202.0, "server_crash", None),
@@ -99,26 +109,23 @@ def test_faults_restarts_and_breaches_have_their_time_and_line(tmp_path: Path) -
         Moment(failed["t"], lines[id(failed)], "failed_transcripts"),
         Moment(deep["t"], lines[id(deep)], "queue_depth/plan"),
     )
-    trace = read_trace(tmp_path / "trace.jsonl").trace
     assert build_timeline(trace, None, 10).breaches == ()
 
 
-def printed(folder: Path, rows: list[Row], width: int, encoding: str) -> list[str]:
-    verdict = judged(folder, rows)
+def printed(shown: Session, width: int, encoding: str = "utf-8") -> list[str]:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding=encoding)
-    trace = read_trace(folder / "trace.jsonl").trace
-    Console(file=out, width=width).print(render_timeline(trace, verdict))
+    Console(file=out, width=width).print(render_timeline(*shown))
     out.flush()
     return raw.getvalue().decode(encoding).splitlines()
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("width", [40, 60, 200])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_terminal_has_every_lane_and_signs_where_they_belong(
-    tmp_path: Path, width: int, encoding: str
+    hard: Session, width: int, encoding: str
 ) -> None:
-    lines = printed(tmp_path, hard_session(), width, encoding)
+    lines = printed(hard, width, encoding)
     assert all(line == line.rstrip() and len(line) <= width for line in lines)
     rows = {line[:17].strip(): line[17:] for line in lines[1:23]}
     assert rows.keys() >= {
@@ -135,24 +142,22 @@ def test_a_terminal_has_every_lane_and_signs_where_they_belong(
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5, 59.0, 61.0, 300.0, 3600.0, 40_000.0, 604_800.0])
-@pytest.mark.parametrize("width", [40, 60, 120])
-def test_the_axis_names_times_where_they_are(tmp_path: Path, seconds: float, width: int) -> None:
-    rows: list[Row] = [{"event": "drained", "t": seconds}]
-    axis = printed(tmp_path, rows, width, "ascii")[0].removesuffix("session").rstrip()[17:]
-    names = axis.split()
-    parts = min(width - 29, 120)
-    assert names or seconds > 3600
-    for name in names:
-        *hours, minutes, second = map(int, name.split(":"))
-        t = 3600 * (hours[0] if hours else 0) + 60 * minutes + second
-        assert axis.index(name) == (min(int(parts * t / seconds), parts - 1) if seconds else 0)
-    if width >= 60 and seconds >= 59:
-        assert len(names) > 1
+def test_the_axis_names_times_where_they_are(tmp_path: Path, seconds: float) -> None:
+    shown = session(tmp_path, [{"event": "drained", "t": seconds}])
+    for width in (40, 60, 120):
+        axis = printed(shown, width)[0].removesuffix("session").rstrip()[17:]
+        names, parts = axis.split(), width - 29
+        assert names or seconds > 3600
+        assert len(names) > 1 or width < 60 or seconds < 59
+        for name in names:
+            *hours, minutes, second = map(int, name.split(":"))
+            t = 3600 * (hours[0] if hours else 0) + 60 * minutes + second
+            assert axis.index(name) == (min(int(parts * t / seconds), parts - 1) if seconds else 0)
 
 
 def test_many_faults_are_counted_and_the_first_are_listed(tmp_path: Path) -> None:
     rows: list[Row] = [{"event": "fault_injected", "t": float(t), "fault": "disk_full"} for t in range(50)]
-    lines = printed(tmp_path, rows, 80, "utf-8")
+    lines = printed(session(tmp_path, rows), 80)
     assert sum("fault disk_full" in line for line in lines) == 20
     assert lines[-1].strip() == "and 30 more"
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from misheard.canonical import sha256_json
 from misheard.errors import GateError, InputError, Problem
-from misheard.gate.options import Part, in_words
+from misheard.gate.options import Part, in_words, place_of
 from misheard.gate.spec import (
     FORMAT,
     AnyOfClaim,
@@ -22,7 +22,7 @@ from misheard.gate.spec import (
 )
 from misheard.soak.limits import Limits
 from misheard.strict_yaml import load_strict_file
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import suggestion
 
 _MAX_BYTES = 1024 * 1024
 
@@ -73,12 +73,4 @@ def _problem(detail: Any) -> Problem:
             Limits if path[:2] == _SOAK_LIMITS else _PARTS.get(str(path[0]), Gate) if len(path) > 1 else Gate
         )
         what = f"unknown option{suggestion(str(path[-1]), part.model_fields)}"
-    return Problem(_place(path) or "gate", what)
-
-
-def _place(path: tuple[int | str, ...]) -> str:
-    """Return where in the file something is: `guards[0].metric`."""
-    names = (
-        f"[{part}]" if isinstance(part, int) else f".{shown(part)[1:-1]}" for part in path if part != "[key]"
-    )
-    return "".join(names).removeprefix(".")
+    return Problem(place_of(path) or "gate", what)

@@ -1,9 +1,11 @@
 """What gate files and the small files of a soak share: closed parts, common values, problems in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from misheard.suite.problems import shown
 
 _MAX_SECONDS = 86_400.0
 
@@ -59,3 +61,11 @@ def in_words(detail: Mapping[str, Any], pattern: str) -> str:
     if words is None:
         return str(detail["msg"]).removeprefix("Value error, ")
     return words.format_map(detail.get("ctx", {}))
+
+
+def place_of(path: Sequence[int | str]) -> str:
+    """Return where in a file something is, of the path that pydantic gives it: `guards[0].metric`."""
+    # pydantic says where in a key something is wrong by a part of its own
+    parts = [part for part in path if part != "[key]"]
+    names = (f"[{part}]" if isinstance(part, int) else f".{shown(part)[1:-1]}" for part in parts)
+    return "".join(names).removeprefix(".")

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from misheard.errors import InputError, Problem, SoakError
-from misheard.gate.options import Part, in_words
+from misheard.gate.options import Part, in_words, place_of
 from misheard.strict_yaml import load_strict_file
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import suggestion
 
 _MAX_BYTES = 256 * 1024
 
@@ -42,4 +42,4 @@ def _problem(detail: Any, kind: type[Part]) -> Problem:
         what = "unknown option" + (suggestion(str(path[-1]), kind.model_fields) if len(path) == 1 else "")
     else:
         what = in_words(detail, _PATTERN)
-    return Problem(".".join(shown(str(part))[1:-1] for part in path if part != "[key]") or "file", what)
+    return Problem(place_of(path) or "file", what)
