@@ -20,7 +20,7 @@ def started(work: Callable[[], object]) -> tuple[threading.Thread, list[object]]
         except StoppedError as error:
             ended.append(error)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     return thread, ended
 

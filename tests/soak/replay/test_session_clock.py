@@ -69,7 +69,9 @@ def test_durations_do_not_jump() -> None:
 def test_who_sleeps_wakes_up_when_the_clock_jumps_over_the_time() -> None:
     clock = SessionClock()
     woken: list[bool] = []
-    sleeper = threading.Thread(target=lambda: woken.append(clock.sleep_until(3600, threading.Event())))
+    sleeper = threading.Thread(
+        target=lambda: woken.append(clock.sleep_until(3600, threading.Event())), daemon=True
+    )
     sleeper.start()
     clock.jump(7200)
     sleeper.join(60)
@@ -79,7 +81,7 @@ def test_who_sleeps_wakes_up_when_the_clock_jumps_over_the_time() -> None:
 def test_who_sleeps_wakes_up_when_told_to_stop() -> None:
     clock, stop = SessionClock(), threading.Event()
     woken: list[bool] = []
-    sleeper = threading.Thread(target=lambda: woken.append(clock.sleep_until(3600, stop)))
+    sleeper = threading.Thread(target=lambda: woken.append(clock.sleep_until(3600, stop)), daemon=True)
     sleeper.start()
     stop.set()
     sleeper.join(60)

@@ -196,6 +196,22 @@ def test_ctrl_c_ends_it_wherever_it_is(tmp_path: Path, seed: int) -> None:
     check_trace(tmp_path)
 
 
+def test_ctrl_c_while_the_threads_start_ends_those_that_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, left = threading.Thread.start, iter(range(2))
+
+    def interrupted(thread: threading.Thread) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path, make_system(), spoken(ENDLESS))
+    check_trace(tmp_path)
+
+
 def test_what_waits_for_a_model_is_let_go_by_closing_it(
     tmp_path: Path,
     impatient: None,
