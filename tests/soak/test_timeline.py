@@ -133,6 +133,9 @@ def test_a_terminal_has_every_lane_and_signs_where_they_belong(
         "deepest queue", "memory", "shapes", "faults", "restarts", "checks broken",
     }  # fmt: skip
     assert rows["memory"].endswith("500 MiB")
+    assert [rows[name].split()[-2:] for name in ("render p50", "recognize p50")] == [
+        ["10.0", "ms"], ["0.45", "s"],
+    ]  # fmt: skip
     assert (rows["failed"].split()[-1], rows["empty"].split()[-1]) == ("1", "2")
     parts = min(width - 29, 120)
     signs = [place for place, sign in enumerate(rows["faults"]) if sign == "!"]
@@ -224,6 +227,15 @@ def test_what_is_no_soak_json_is_named(tmp_path: Path, text: str) -> None:
     (soak / "soak.json").write_text(text)
     code, _, error = command("report", soak)
     assert (code, "soak.json: " in error) == (1, True)
+
+
+def test_a_soak_that_ended_before_its_trace_began_says_so(tmp_path: Path) -> None:
+    soak = soak_folder(tmp_path / "s1", healthy(1), status="failed")
+    code, text, _ = command("report", soak)
+    assert (code, text.startswith("soak     s1: failed, 5 minutes at speed max")) == (0, True)
+    (soak / "trace.jsonl").unlink()
+    _, _, error = command("report", soak)
+    assert error.endswith("s1: is failed, and has no trace")
 
 
 @pytest.mark.parametrize("name", ["trace.jsonl", "soak.json", "verdict.json"])

@@ -51,7 +51,8 @@ class SoakFacts(BaseModel):
     def sentence(self) -> str:
         """What was played how, in one line."""
         speed = self.speed if isinstance(self.speed, str) else f"{self.speed:g}"
-        parts = [f"{self.status}, {self.minutes:g} minutes at speed {speed}"]
+        minutes = f"{self.minutes:g} minute{'' if self.minutes == 1 else 's'}"
+        parts = [f"{self.status}, {minutes} at speed {speed}"]
         if self.behind_seconds is not None:
             parts.append(f"at most {self.behind_seconds:.1f} s behind the microphone")
         if self.restarts:
@@ -108,6 +109,8 @@ def read_played(path: Path) -> PlayedSoak:
     """
     folder = SoakFolder(path)
     facts = _read_facts(folder.soak_json)
+    if facts.status != COMPLETE and not folder.trace.exists():
+        raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
     return PlayedSoak(plain(path.resolve().name), facts, read_trace(folder.trace))
 
 

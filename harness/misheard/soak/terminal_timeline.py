@@ -134,6 +134,8 @@ def _clock(t: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
+    if seconds < 0.1:
+        return f"{1000.0 * seconds:.1f} ms"
     return f"{seconds:.2f} s" if seconds < 100.0 else f"{seconds:.0f} s"
 
 
