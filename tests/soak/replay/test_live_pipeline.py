@@ -3,6 +3,8 @@
 import gc
 import random
 import threading
+import weakref
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,9 @@ from played_sessions import (
 from misheard.failures import FailureKind
 from misheard.soak.limits import Limits
 from misheard.soak.replay.clock import SessionClock
+from misheard.soak.replay.queues import Inbox
 from misheard.soak.replay.values import CHUNK_SECONDS, TurnClosed
+from misheard.soak.replay.workers import Worker
 from misheard.stats.gate import Status
 
 PLANS = {"correct": {}, "plan": {"kind": "language_model", "scope": "session"}}
@@ -104,6 +108,13 @@ def test_times_are_those_of_the_audio_and_of_its_feeding(tmp_path: Path) -> None
     edges = [0.0, *chain.from_iterable((row["audio_from"], row["audio_to"]) for row in received)]
     assert edges[1::2] == edges[:-1:2] and edges[-1] == pytest.approx(3 * length)
     assert rows_of(tmp_path, "microphone_stopped")[0]["audio_to"] == pytest.approx(3 * length)
+
+
+def test_a_turn_that_is_open_when_the_microphone_stops_is_heard(tmp_path: Path) -> None:
+    recognizer = ScriptedRecognizer()
+    assert play(tmp_path, make_system(recognizer), spoken(1, silence=0), speed=None).turns == 1
+    assert recognizer.heard == [0]
+    assert by_turn(tmp_path, "turn_closed", "transcript_final") == ["t1", "t1"]
 
 
 def test_the_recognizer_is_told_the_language_of_what_is_played(tmp_path: Path) -> None:
@@ -291,6 +302,32 @@ def test_a_slow_stage_holds_up_the_microphone_and_no_more_waits_than_may(tmp_pat
     samples = rows_of(tmp_path, "sample")
     assert {"memory_bytes", "queue_endpoint", "queue_recognize", "queue_respond"} <= samples[0].keys()
     assert max(row["queue_recognize"] for row in samples) <= 2
+
+
+class Audio:
+    """Stands for what a stage takes."""
+
+
+class Taking:
+    most = 4
+
+    def work(self, turns: Sequence[Audio], emit: Any) -> Iterator[Audio]:
+        yield from ()
+
+
+def test_a_stage_that_waits_holds_nothing_of_what_it_has_done() -> None:
+    inbox: Inbox[Audio] = Inbox("recognize", 2)
+    thread = threading.Thread(target=Worker(Taking(), inbox, None).run, args=[print], daemon=True)
+    thread.start()
+    audio = Audio()
+    gone = threading.Event()
+    weakref.finalize(audio, gone.set)
+    inbox.put(audio)
+    del audio
+    assert gone.wait(10)
+    inbox.close()
+    thread.join(30)
+    assert not thread.is_alive()
 
 
 def test_ten_thousand_turns_leave_nothing_behind(tmp_path: Path) -> None:
