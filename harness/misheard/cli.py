@@ -57,7 +57,8 @@ def main() -> NoReturn:
     except OSError as error:
         # A full disk, a file without permission: whatever the system refused, without a stack of our own.
         name = f"{error.filename}: " if error.filename else ""
-        advice = "; free some space (a run goes on with --resume)" if error.errno == errno.ENOSPC else ""
+        resumed = " (a run goes on with --resume)" if sys.argv[1:2] == ["run"] else ""
+        advice = f"; free some space{resumed}" if error.errno == errno.ENOSPC else ""
         _say(f"misheard: {name}{error.strerror or error}{advice}")
         sys.exit(InputError.exit_code)
     except KeyboardInterrupt:

@@ -261,7 +261,7 @@ def _play(
     plan = FaultPlan(
         options.faults, clock=clock, disk=disk, emit=trace.fault, serving_pid=_serving_pid(system)
     )
-    with plan:
+    with contextlib.closing(writer), plan:
         replayed = replay(system, session, clock, writer, options.speed, plan, progress)
     return replayed, plan.pending
 
