@@ -68,9 +68,9 @@ class Warm:
     def end(self) -> None:
         """End the process, and the command that it may be at."""
         self.kill()
-        self._requests.close()
         self._process.kill()
         self._process.wait()
+        self._requests.close()
 
     def _answer(self, timeout: float | None) -> int:
         self._requests.settimeout(timeout)

@@ -1,13 +1,12 @@
 """The demo's gate files and the one of the docs: valid, fit for the suite, true to what is said of them."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from command_line import misheard
 from misheard.gate.decide import decide_gate
 from misheard.gate.gate_file import load_gate
 from misheard.gate.spec import Gate, Guard, PrimaryClaim, RequiredSlices, SoakSection
@@ -18,10 +17,7 @@ GATES = sorted((CONFIGS / "demo").glob("gate-*.yaml"))
 
 
 def run(config: Path, out: Path, *more: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", "run", str(config), "--cpu", "--out", str(out), *more],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = misheard("run", config, "--cpu", "--out", out, *more)
     assert done.returncode == 0, done.stderr
 
 
@@ -79,10 +75,7 @@ def test_the_checkpoints_of_the_demo_ship_do_not_ship_and_cannot_be_told_apart(
             "--set", f"recognizer.model={model}", "--set", "arms=[audio, transcript]",
         )  # fmt: skip
     codes = {
-        path.stem: subprocess.run(
-            [sys.executable, "-m", "misheard", "gate", str(path), "base", "--baseline", "tiny"],
-            capture_output=True, check=False, cwd=tmp_path,
-        ).returncode
+        path.stem: misheard("gate", path, "base", "--baseline", "tiny", cwd=tmp_path).returncode
         for path in GATES
-    }  # fmt: skip
+    }
     assert codes == {"gate-no-loss": 0, "gate-quality": 1, "gate-improve": 3}
