@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files with slow tests first: files are spread over processes, and none should end with one."""
     weights: dict[Path, int] = {}
     for item in items:
-        slow = any(item.get_closest_marker(name) for name in ("vllm", "slow"))
+        slow = any(item.get_closest_marker(name) for name in ("models", "vllm", "slow"))
         weights[item.path] = weights.get(item.path, 0) + slow
     items.sort(key=lambda item: -weights[item.path])
 

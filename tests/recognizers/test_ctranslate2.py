@@ -1,5 +1,6 @@
-"""Whisper on CTranslate2, with real checkpoints on real speech."""
+"""Whisper on CTranslate2, with real checkpoints on real speech; each is loaded once."""
 
+import functools
 import math
 import shutil
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from misheard.recognizers.protocol import SAMPLE_RATE, AudioWindow, OutOfMemoryE
 from misheard.recognizers.settings import CTranslate2Settings
 
 
+@functools.cache
 def load(folder: Path, compute_type: str = "int8"):  # type: ignore[no-untyped-def]
     from misheard.recognizers.ctranslate2 import CTranslate2Recognizer
 
