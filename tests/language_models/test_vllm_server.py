@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from held_replies import SPOKEN, is_valid
 
 from misheard.errors import BackendError
 from misheard.language_models.model_content import read_content
@@ -244,14 +246,14 @@ QUESTIONS = [
 def test_a_real_server_answers_and_does_not_outlive_a_killed_run(
     vllm_python: Path, models_dir: Path, tmp_path: Path
 ) -> None:
-    """Start-up takes most of a minute, so one run shows all: answers, refusals, a silent log, and the end."""
+    """Start-up takes long, so one run shows all: answers, free and held, refusals, a silent log, the end."""
     too_long, no_room = "word " * 5000, "word " * 460
     command = [sys.executable, str(HERE / "vllm_run.py"), str(vllm_python)]
     command += [str(models_dir / "smollm2-135m-instruct"), str(tmp_path)]
     command += ["--", *QUESTIONS, too_long, no_room]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
         assert run.stdout is not None
-        lines = [json.loads(run.stdout.readline()) for _ in range(3)]
+        lines = [json.loads(run.stdout.readline()) for _ in range(5)]
         pids, fingerprint, completions = lines[0], lines[1], {c["key"]: c for c in lines[2]}
         assert len(pids) >= 3 and all(map(is_alive, pids))
         os.kill(run.pid, signal.SIGKILL)
@@ -267,6 +269,10 @@ def test_a_real_server_answers_and_does_not_outlive_a_killed_run(
     assert len(fingerprint["content_sha256"]) == len(fingerprint["chat_template_sha256"]) == 64
     assert fingerprint["audit"]["prefix_caching"] is False
     assert fingerprint["audit"]["batch_invariance_reason"] == "CPU build"
+    held, refusal = lines[3:]
+    assert [c["failure"] for c in held] == [None] * len(SPOKEN)
+    assert [is_valid(c["text"]) for c in held] == [True] * len(SPOKEN)
+    assert re.search(r"refuses .* JSON schema .*400", refusal)
     log = (tmp_path / "vllm.log").read_text()
     assert "enable_prefix_caching=False" in log
     assert "POST /v1/chat/completions" in log and "CANARY" not in log and "word word" not in log
