@@ -68,9 +68,11 @@ def load_strict(text: str) -> Any:
 def load_strict_file(path: Path, max_bytes: int) -> Any:
     """Return the one value of a YAML file. Raises InputError that says what is wrong with it, and where."""
     try:
-        if path.stat().st_size > max_bytes:
+        with path.open("rb") as file:
+            raw = file.read(max_bytes + 1)  # a device does not say how much it holds
+        if len(raw) > max_bytes:
             raise InputError(f"{path}: larger than {max_bytes} bytes")
-        return load_strict(path.read_bytes().decode("utf-8-sig"))
+        return load_strict(raw.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from misheard.commands import app
+from misheard.errors import IncompleteRunError, SoakError
+from misheard.soak.finished import read_soak
 from misheard.soak.limits import Limits
 from misheard.soak.reading import read_trace
 from misheard.soak.table import Trace
@@ -236,6 +240,32 @@ def test_a_soak_that_ended_before_its_trace_began_says_so(tmp_path: Path) -> Non
     (soak / "trace.jsonl").unlink()
     _, _, error = command("report", soak)
     assert error.endswith("s1: is failed, and has no trace")
+
+
+@pytest.mark.parametrize("status", ["running", "interrupted", "failed"])
+def test_a_soak_that_was_broken_off_is_read_without_a_torn_last_line(tmp_path: Path, status: str) -> None:
+    whole = soak_folder(tmp_path / "whole", healthy(1)[:-1])
+    torn = soak_folder(tmp_path / "torn", healthy(1), status=status)
+    text = (torn / "trace.jsonl").read_bytes()
+    (torn / "trace.jsonl").write_bytes(text[:-1])
+    assert read_soak(torn).judged.counts == read_soak(whole).judged.counts
+    # a session that was played to its end has no torn line
+    torn = soak_folder(tmp_path / "complete", healthy(1))
+    (torn / "trace.jsonl").write_bytes(text[:-5])
+    with pytest.raises(SoakError, match="is no JSON"):
+        read_soak(torn)
+
+
+@pytest.mark.parametrize("status", ["running", "complete"])
+@pytest.mark.parametrize("make", [Path.touch, os.mkfifo, Path.mkdir])
+def test_what_is_no_trace_in_the_folder_of_a_soak_is_said(
+    tmp_path: Path, status: str, make: Callable[[Path], None]
+) -> None:
+    soak = soak_folder(tmp_path / "s1", healthy(1), status=status)
+    (soak / "trace.jsonl").unlink()
+    make(soak / "trace.jsonl")
+    with pytest.raises((IncompleteRunError, SoakError), match=r"has no trace|must be .*misheard-trace/1"):
+        read_soak(soak)
 
 
 @pytest.mark.parametrize("name", ["trace.jsonl", "soak.json", "verdict.json"])

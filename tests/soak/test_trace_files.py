@@ -19,6 +19,7 @@ from misheard.errors import InputError, SoakError
 from misheard.soak import reading
 from misheard.soak.document import soak_document
 from misheard.soak.events import FIELDS, SHAPES, EventError, EventName, read_event
+from misheard.soak.limits import load_limits
 from misheard.soak.reading import read_trace
 
 SCHEMA = json.loads((Path(misheard.soak.__file__).parent / "trace.schema.json").read_bytes())
@@ -193,6 +194,15 @@ def test_too_many_events_and_too_large_files_are_refused(
     monkeypatch.setattr(reading, name, value)
     with pytest.raises(InputError, match=f"t.jsonl: (more than {value} events|larger than {value} bytes)"):
         read_trace(write(tmp_path / "t.jsonl", healthy(2)))
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "/dev/full"])
+def test_what_never_ends_is_too_large(monkeypatch: pytest.MonkeyPatch, endless: str) -> None:
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 200_000)
+    with pytest.raises(InputError, match="larger than 200000 bytes"):
+        read_trace(Path(endless))
+    with pytest.raises(InputError, match="larger than 262144 bytes"):
+        load_limits(Path(endless))
 
 
 def test_a_million_events_in_bounded_memory(tmp_path: Path) -> None:

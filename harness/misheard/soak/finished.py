@@ -109,9 +109,11 @@ def read_played(path: Path) -> PlayedSoak:
     """
     folder = SoakFolder(path)
     facts = _read_facts(folder.soak_json)
-    if facts.status != COMPLETE and not folder.trace.exists():
+    is_whole = facts.status == COMPLETE
+    if not folder.trace.is_file() or (not is_whole and not folder.trace.stat().st_size):
         raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
-    return PlayedSoak(plain(path.resolve().name), facts, read_trace(folder.trace))
+    read = read_trace(folder.trace, is_broken_off=not is_whole)
+    return PlayedSoak(plain(path.resolve().name), facts, read)
 
 
 def _read_facts(path: Path) -> SoakFacts:

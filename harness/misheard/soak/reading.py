@@ -35,22 +35,25 @@ class ReadTrace:
     left_out: int
 
 
-def read_trace(path: Path, mapping: TraceMapping | None = None) -> ReadTrace:
+def read_trace(path: Path, mapping: TraceMapping | None = None, *, is_broken_off: bool = False) -> ReadTrace:
     """Read a trace, of another product where there is a mapping.
+
+    Where whoever wrote it was broken off, a last line without its end is left out.
 
     Raises SoakError with the first MAX_PROBLEMS problems and the number of the others, and InputError where
     the file cannot be read or is too large.
     """
     try:
         with path.open("rb") as file:
-            return _Reader(path, mapping).read(file)
+            return _Reader(path, mapping, is_broken_off).read(file)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
 
 
 class _Reader:
-    def __init__(self, path: Path, mapping: TraceMapping | None) -> None:
+    def __init__(self, path: Path, mapping: TraceMapping | None, is_broken_off: bool) -> None:
         self._path = path
+        self._is_broken_off = is_broken_off
         self._translator = None if mapping is None else Translator(mapping)
         self._builder = TraceBuilder()
         self._problems: list[Problem] = []
@@ -96,8 +99,8 @@ class _Reader:
                 raw = raw.removeprefix(_BYTE_ORDER_MARK)
             if len(raw) > MAX_LINE_BYTES:
                 self._complain(f"line {line}", f"is longer than {MAX_LINE_BYTES} bytes")
-                size += _skip_line(raw, file)
-            elif raw.strip():
+                size += _skip_line(raw, file, MAX_FILE_BYTES - size)
+            elif raw.strip() and (raw.endswith(b"\n") or not self._is_broken_off):
                 yield line, raw
             if size > MAX_FILE_BYTES:
                 raise InputError(f"{self._path}: larger than {MAX_FILE_BYTES} bytes")
@@ -134,10 +137,10 @@ class _Reader:
         return SoakError(str(self._path), [*self._problems, *rest])
 
 
-def _skip_line(raw: bytes, file: BinaryIO) -> int:
-    """Read on to the end of a line; return the bytes that were left of it."""
+def _skip_line(raw: bytes, file: BinaryIO, most: int) -> int:
+    """Read on to the end of a line, or until it has `most` bytes more; return how many were read."""
     size = 0
-    while raw and not raw.endswith(b"\n"):
+    while raw and not raw.endswith(b"\n") and size <= most:
         raw = file.readline(MAX_LINE_BYTES)
         size += len(raw)
     return size
