@@ -1,5 +1,6 @@
 """How a session ends before its time: at once, with the first error, and with a trace that can be read."""
 
+import contextlib
 import errno
 import os
 import random
@@ -29,7 +30,9 @@ from misheard.language_models.protocol import Completion
 from misheard.soak.reading import read_trace
 from misheard.soak.replay import pipeline, trace_writer
 from misheard.soak.replay.clock import SessionClock
+from misheard.soak.replay.faults import FaultPlan, parse_fault
 from misheard.soak.replay.faults_protocol import NoFaults
+from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.values import Chunk
 
 pytestmark = pytest.mark.timeout(60)
@@ -175,6 +178,29 @@ def test_a_disk_that_takes_no_more_ends_the_session(
         play(tmp_path, make_system(), spoken(ENDLESS), write=write)
     assert full.value.errno == number
     check_trace(tmp_path)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_disk_that_is_full_on_purpose_takes_everything_once_the_session_ends(
+    tmp_path: Path, breaks: bool
+) -> None:
+    clock = SessionClock()
+    disk = FullDisk(clock)
+    plan = FaultPlan([parse_fault("disk_full@0+86400")], clock=clock, disk=disk, emit=lambda kind: None)
+    system = make_system(ScriptedRecognizer(hears_until_it_breaks) if breaks else None)
+    ends = pytest.raises(BackendError) if breaks else contextlib.nullcontext()
+    with ends:
+        play(
+            tmp_path,
+            system,
+            spoken(8 if breaks else 5),
+            clock=clock,
+            speed=None,
+            faults=plan,
+            write=disk.write,
+        )
+    assert len(rows_of(tmp_path, "drained")) == (not breaks)
+    assert len(rows_of(tmp_path, "transcript_final")) >= (4 if breaks else 5)
 
 
 def interrupt_after(seconds: float) -> None:

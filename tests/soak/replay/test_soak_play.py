@@ -129,6 +129,7 @@ def test_faults_are_survived_with_nothing_lost_and_nothing_twice(config: Path) -
         (("--fault", "malformed_plan@61"), "the session is over by then"),
         (("--fault", "earthquake@20"), "there is no earthquake"),
         (("--speed", "fast"), "--speed 'fast': must be a number"),
+        (("--minutes", 1440, "--speed", "0.1"), "a trace goes up to 604800"),
         (("--speed", "0"), "--speed '0': must be a number"),
         (
             ("--set", "soak.session.language=fr"),
@@ -139,7 +140,7 @@ def test_faults_are_survived_with_nothing_lost_and_nothing_twice(config: Path) -
         (("--suite", "nowhere"), "nowhere"),
     ],
 )
-def test_what_cannot_be_played_is_refused(config: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_played_is_refused(config: Path, arguments: tuple[object, ...], said: str) -> None:
     done = soak(config, *arguments)
     assert done.returncode == 2
     assert said in done.stderr

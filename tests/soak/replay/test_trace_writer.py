@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from misheard.errors import InputError
+from misheard.soak import reading
 from misheard.soak.events import EventError, EventName
 from misheard.soak.reading import read_trace
 from misheard.soak.replay import trace_writer
@@ -45,6 +47,21 @@ def events_of(path: Path) -> list[dict[str, Any]]:
     text = path.read_text()
     assert not text or text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()[1:]]
+
+
+def test_a_trace_that_is_as_long_as_one_may_be_takes_no_more_and_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (trace_writer, reading):
+        monkeypatch.setattr(module, "MAX_EVENTS", 5)
+    path = tmp_path / "trace.jsonl"
+    writer = TraceWriter(path, SessionClock())
+    for _ in range(5):
+        writer.emit(EventName.DRAINED)
+    with pytest.raises(InputError, match=r"trace\.jsonl: has 5 events, the most of a trace"):
+        writer.emit(EventName.DRAINED)
+    writer.close()
+    assert read_trace(path).trace.times.size == 5
 
 
 def test_many_threads_write_one_trace_in_the_order_of_time(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from misheard.soak.replay.clock import SessionClock
 from misheard.soak.replay.faults import Fault, FaultPlan, check_faults
 from misheard.soak.replay.folder import SoakFolder
 from misheard.soak.replay.full_disk import FullDisk
+from misheard.soak.replay.length import check_length
 from misheard.soak.replay.microphone import chunks, recordings, suite_reader
 from misheard.soak.replay.opening import Parts, check_system, checked_parts, started
 from misheard.soak.replay.pipeline import Replayed, Session, System, replay
@@ -110,6 +111,7 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Soaked:
     folder then says so.
     """
     check_system(config)
+    check_length(options.minutes, options.speed, config.soak.sample_seconds, options.faults)
     prompts = load_prompts(config)
     whole = load_run_suite(options.suite, None)
     facts = suite_facts(options.suite, whole)

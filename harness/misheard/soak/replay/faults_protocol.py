@@ -14,7 +14,8 @@ class Faults(Protocol):
     time, and returns early where `stop` is set. Faults that come from without (a signal to a server, a jump
     of the clock, a full disk) begin there. `recognizing` returns why the recognition of a turn fails, None
     where it does not; `plan_reply` returns the reply that a plan is read from, given the real one.
-    `audio_to` is the second of the session at which the turn's audio ends.
+    `audio_to` is the second of the session at which the turn's audio ends. `close` is called when the session
+    is over, before the last of its trace is written: what still lasts ends with it.
     """
 
     def before_chunk(self, start: float, stop: threading.Event) -> None: ...
@@ -22,6 +23,8 @@ class Faults(Protocol):
     def recognizing(self, turn: str, audio_to: float) -> FailureKind | None: ...
 
     def plan_reply(self, turn: str, audio_to: float, text: str) -> str: ...
+
+    def close(self) -> None: ...
 
 
 class NoFaults:
@@ -37,3 +40,6 @@ class NoFaults:
     def plan_reply(self, turn: str, audio_to: float, text: str) -> str:
         """Return the reply as it is."""
         return text
+
+    def close(self) -> None:
+        """Do nothing: nothing lasts."""

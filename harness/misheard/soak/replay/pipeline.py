@@ -96,7 +96,7 @@ def replay(
     ]
     emit = writer.emit
     progress.begin("playing the session", None if session.seconds is None else int(session.seconds))
-    with _ending(crew, system, writer):
+    with _ending(crew, system, writer, faults):
         clock.begin()
         crew.start(
             {
@@ -120,16 +120,18 @@ def _sample_until_drained(sampler: Sampler, emit: Emit, crew: Crew) -> None:
 
 
 @contextlib.contextmanager
-def _ending(crew: Crew, system: System, writer: TraceWriter) -> Iterator[None]:
-    """End the threads, then the trace, however the session ends."""
+def _ending(crew: Crew, system: System, writer: TraceWriter, faults: Faults) -> Iterator[None]:
+    """End the threads, the faults that last, then the trace, however the session ends."""
     try:
         yield
     except BaseException as error:
         # a full disk is not waited for where the session is over anyway
         with contextlib.ExitStack() as closing:
             closing.callback(_close_at_once, writer)
+            closing.callback(faults.close)
             _break_off(crew, system, error)
         raise
+    faults.close()
     writer.close()
 
 

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from misheard.errors import InputError
 from misheard.soak.events import FORMAT, read_event
+from misheard.soak.reading import MAX_EVENTS
 from misheard.soak.replay.clock import Clock
 from misheard.soak.replay.queues import StoppedError
 
@@ -55,8 +57,8 @@ class TraceWriter:
     def emit(self, event: str, **fields: Any) -> None:
         """Add an event now.
 
-        Raises EventError for one that no trace has, OSError where the disk has been full for too long, and
-        StoppedError after `close`.
+        Raises EventError for one that no trace has, InputError where the trace is as long as one may be,
+        OSError where the disk has been full for too long, and StoppedError after `close`.
         """
         with self._lock:
             if self._is_closed:
@@ -64,6 +66,10 @@ class TraceWriter:
             row = {"event": str(event), "t": self._clock.now(), **fields}
             row = {key: round(value, 6) if type(value) is float else value for key, value in row.items()}
             read_event(row, line=0)
+            if self._counts.total() >= MAX_EVENTS:
+                raise InputError(
+                    f"{self._path}: has {MAX_EVENTS} events, the most of a trace; play fewer minutes"
+                )
             self._waiting.append(_line(row))
             self._counts[row["event"]] += 1
             now = time.monotonic()
