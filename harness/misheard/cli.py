@@ -34,13 +34,15 @@ def _say(message: str) -> None:
 
 
 def _terminate(*_: object) -> NoReturn:
-    """Treat SIGTERM like Ctrl-C, so that servers and locks are given back."""
+    """Treat SIGTERM, and a terminal that is closed, like Ctrl-C, so that servers and locks are given back."""
     raise KeyboardInterrupt
 
 
 def main() -> NoReturn:
     """Run the command line and end the process with one of the documented exit codes."""
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
+        signal.signal(signal.SIGHUP, _terminate)
     # Idle OpenMP threads sleep instead of spinning: on shared cores, and where two libraries bring threads of
     # their own, spinning was measured to cost several times the work. It is read when a library loads.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

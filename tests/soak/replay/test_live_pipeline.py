@@ -212,6 +212,7 @@ class Trouble:
 
     def __init__(self) -> None:
         self.starts: list[float] = []
+        self.closed = 0
 
     def before_chunk(self, start: float, stop: threading.Event) -> None:
         self.starts.append(start)
@@ -224,6 +225,9 @@ class Trouble:
         assert audio_to == pytest.approx(seconds_of(int(turn[1:])) - 2 * CHUNK_SECONDS)
         return text[:5] if turn == "t3" else text
 
+    def close(self) -> None:
+        self.closed += 1
+
 
 def test_faults_are_put_in_where_they_belong(tmp_path: Path) -> None:
     trouble, recognizer = Trouble(), ScriptedRecognizer()
@@ -232,6 +236,7 @@ def test_faults_are_put_in_where_they_belong(tmp_path: Path) -> None:
     )  # fmt: skip
     play(tmp_path, system, spoken(4), faults=trouble)
     assert trouble.starts == [number * CHUNK_SECONDS for number in range(16)]
+    assert trouble.closed == 1
     assert by_turn(tmp_path, "transcript_failed") == ["t2"]
     assert by_turn(tmp_path, "plan_rejected") == ["t3"]
     assert by_turn(tmp_path, "board_ready") == ["t1", "t4"]

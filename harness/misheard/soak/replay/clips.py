@@ -19,6 +19,10 @@ _MARGIN_SAMPLES = SAMPLE_RATE // 10
 """A tenth of a second next to what is active belongs to it: speech may begin and end softly."""
 
 
+_SHORTEST_SAMPLES = SAMPLE_RATE // 10
+"""A shorter recording holds no word, and a session of them would have no end of segments."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clips:
     """The recordings of speech of a suite, in its order, and why others of its items cannot be played."""
@@ -39,9 +43,14 @@ def clips_of(suite: Suite, config: SessionConfig, minutes: int) -> Clips:
     for item in suite.items:
         if item.is_speech:
             try:
-                usable.append(examine(item, suite.audio_path(item)))
+                clip = examine(item, suite.audio_path(item))
             except ItemFailedError as error:
                 unusable[item.id] = error.kind
+                continue
+            if clip.samples < _SHORTEST_SAMPLES:
+                unusable[item.id] = FailureKind.AUDIO_EMPTY
+            else:
+                usable.append(clip)
     if not usable:
         raise InputError(_nothing_to_play(suite, unusable))
     return Clips(tuple(usable), unusable)

@@ -128,11 +128,10 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Soaked:
     progress.begin("reading the recordings", None)
     audio = recordings(script, suite)
     trace = _Trace()
+    logs = SoakFolder(options.out).logs
+    parts = checked_parts(config, base=options.base, logs=logs, cpu=options.cpu, restarted=trace.restarted)
     folder = SoakFolder.create(options.out)
     with contextlib.closing(folder):
-        parts = checked_parts(
-            config, base=options.base, logs=folder.logs, cpu=options.cpu, restarted=trace.restarted
-        )
         for note in (f"folder: {options.out}", left_out(whole), _said(clips.unusable)):
             if note:
                 progress.note(note)
