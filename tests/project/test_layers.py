@@ -16,9 +16,8 @@ LAYERS = [
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},
     {"config", "config_problems", "stages", "stats", "metrics", "suite"},
     {
-        "models", "execution", "soak_config", "recognizers", "language_models", "planners", "renderers", "plugins",
-        "scenes", "audio",
-        "text", "transcripts", "processes", "imports", "telemetry",
+        "models", "execution", "soak_config", "recognizers", "language_models", "planners", "renderers",
+        "plugins", "scenes", "audio", "text", "transcripts", "processes", "imports", "telemetry",
     },
 ]  # fmt: skip
 HEAVY = {
