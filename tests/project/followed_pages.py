@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+SOURCES = f'PYTHONPATH="{ROOT}/harness:{ROOT}/kernels:$PYTHONPATH"'
 SCLITE = Path("/usr/lib/sctk/bin")
 
 FAKE = """\
@@ -60,7 +61,7 @@ def workspace(folder: Path) -> Path:
     programs = folder / ".bin"
     programs.mkdir()
     for name, call in (("misheard", "-m misheard"), ("python3", ""), ("jiwer", "-m jiwer.cli")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
+        (programs / name).write_text(f'#!/bin/sh\n{SOURCES} exec "{sys.executable}" {call} "$@"\n')
         (programs / name).chmod(0o755)
     return folder
 
