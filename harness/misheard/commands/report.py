@@ -1,11 +1,24 @@
 """`misheard report`."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
+from misheard.commands.optional_values import USUAL, OptionalValues
+from misheard.errors import InputError
+
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+
+
+class ReportCommand(OptionalValues):
+    """`--html` and `--markdown` take a file where one is named."""
+
+    endings: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "--html": (".html", ".htm"),
+        "--markdown": (".md", ".markdown"),
+    }
 
 
 def report(
@@ -33,12 +46,35 @@ def report(
     csv_path: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write it as a table.")
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[FILE.html]", help="Write the report as one HTML file: RUN/report.html, or this file."
+        ),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[FILE.md]", help="Write a summary for a pull request: to stdout, or into this file."
+        ),
+    ] = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Show this verdict of the run: what gate --json wrote."),
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Show the HTML file in a browser.")] = False,
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
     The run itself stays as it is. Exit code 2: an axis, value or metric that is not there, or no item left.
     """
-    if any(option is not None for option in (by, where, metric, json_path, csv_path)):
+    is_matrix = any(option is not None for option in (by, where, metric, json_path, csv_path))
+    if html is not None or markdown is not None or open_it:
+        _write_pages(run, USUAL if html is None and open_it else html, markdown, verdict, is_matrix, open_it)
+        return
+    if verdict is not None:
+        raise InputError("--verdict: is shown by --html and --markdown; add one of them")
+    if is_matrix:
         _print_matrix(run, by or [], where or [], metric or [], json_path, csv_path)
         return
     from misheard.report.files import damaged_report, read_report
@@ -46,6 +82,43 @@ def report(
     document = read_report(run)
     with damaged_report(run):
         print_report(document)
+
+
+def _write_pages(
+    run: Path, html: str | None, markdown: str | None, verdict: Path | None, is_matrix: bool, open_it: bool
+) -> None:
+    """Write the report of a run as the files that are asked for."""
+    from misheard.canonical import write_atomic
+    from misheard.report.files import damaged_report
+    from misheard.report.html.loading import read_run_documents
+    from misheard.report.html.run_page import run_page
+    from misheard.report.html.writing import open_page, page_path, write_page
+    from misheard.report.markdown import report_markdown
+    from misheard.run.directory import refuse_own_files
+
+    if is_matrix:
+        raise InputError(
+            "--html, --markdown and --open show every condition; leave --by, --where, --metric, "
+            "--json and --csv out"
+        )
+    path = None if html is None else page_path(run, None if html == USUAL else Path(html))
+    summary = Path(markdown) if markdown else None
+    refuse_own_files(summary)
+    with damaged_report(run):
+        documents = read_run_documents(run, verdict)
+        page = None if path is None else run_page(documents)
+    if path is not None and page is not None:
+        write_page(path, page)
+        typer.echo(f"page: {path}", err=markdown == USUAL)
+    if markdown is not None:
+        with damaged_report(run):
+            text = report_markdown(documents.report, documents.verdict)
+        if summary is None:
+            typer.echo(text, nl=False)
+        else:
+            write_atomic(summary, text)
+    if open_it and path is not None:
+        open_page(path)
 
 
 def _print_matrix(

@@ -57,8 +57,17 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
 
 
 def _header(report: Document, width: int, marks: Marks) -> RenderableType:
+    return suite_line(suite_title(report), header_parts(report), width, marks)
+
+
+def suite_title(report: Document) -> str:
+    """Return the name and version of a report's suite."""
+    return plain(" ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"]))
+
+
+def header_parts(report: Document) -> list[str]:
+    """Return how many items and sessions a report is of, and how many failed."""
     items, failures = report["items"], report["failures"]
-    name = plain(" ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"]))
     parts = [
         count_of(items["total"], "item"),
         f"{items['speech']} with speech",
@@ -68,7 +77,7 @@ def _header(report: Document, width: int, marks: Marks) -> RenderableType:
     if items["sessions"] and items["without_session"]:
         parts[-1] += f" ({count_of(items['sessions'], 'session')})"
     parts.append(f"{failures['samples_failed']} failed")
-    return suite_line(name, parts, width, marks)
+    return parts
 
 
 def _takeaway(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:

@@ -1,0 +1,70 @@
+"""A page as HTML: templates with everything escaped, style and script inlined and named by their hash."""
+
+import base64
+import functools
+import hashlib
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from misheard.canonical import canonical_json
+from misheard.report.html.page import Page
+from misheard.report.labels import plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_PACKAGE = "misheard.report.html"
+
+
+def render(page: Page) -> str:
+    """Return a page as one HTML document: equal pages, equal text.
+
+    Nothing is loaded: a content security policy forbids what is not in the document, and names style and
+    script by their hashes.
+    """
+    style, script = _own_file("style.css"), _own_file("page.js")
+    return _environment().get_template(page.template).render(
+        page=page,
+        style=style,
+        script=script,
+        policy=_policy(style, script, page.media_sources),
+    )  # fmt: skip
+
+
+@functools.cache
+def _own_file(name: str) -> str:
+    return (resources.files(_PACKAGE) / name).read_text("utf-8")
+
+
+@functools.cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(_PACKAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters["shown"] = plain
+    environment.filters["json"] = canonical_json
+    return environment
+
+
+def _policy(style: str, script: str, media_sources: tuple[str, ...]) -> str:
+    parts = [
+        "default-src 'none'",
+        f"style-src {_hash(style)}",
+        f"script-src {_hash(script)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    if media_sources:
+        parts.append(f"media-src {' '.join(media_sources)}")
+    return "; ".join(parts)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

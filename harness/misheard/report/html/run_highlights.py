@@ -1,0 +1,174 @@
+"""What a reader of a run's page sees first: worst cells, the stage to blame, what failed, a verdict."""
+
+from collections.abc import Iterator, Sequence
+
+from misheard.report.html.page import Banner, Highlight
+from misheard.report.labels import (
+    UNICODE,
+    count_of,
+    difference_interval,
+    format_interval,
+    format_value,
+    label,
+    plain,
+    rate_interval,
+    unit_noun,
+)
+from misheard.report.takeaway import leading
+from misheard.report.takeaway_stages import LEADING, amount_of
+from misheard.report.terminal_stages import format_share, format_share_interval
+from misheard.report.values import Document
+
+MATRIX, LOSSES, FAILURES = "by-condition", "losses", "failures"
+"""The sections that highlights link to."""
+
+_MOST_WORST = 3
+_TONES = {"ship": "good", "inconclusive": "quiet"}
+_WEAK = "too few for a verdict"
+_MOST_FINDINGS = 6
+
+
+def highlights(report: Document) -> Iterator[Highlight]:
+    """Yield the worst cells of the metrics that decide, the stage that loses most, and what failed."""
+    yield from _worst(report)
+    if (stage := stage_to_blame(report)) is not None:
+        yield stage
+    yield _failed(report)
+
+
+def _worst(report: Document) -> Iterator[Highlight]:
+    found = [one for metric in deciding_metrics(report) if (one := worst_cell(report, metric)) is not None]
+    if not found:
+        yield Highlight(
+            "Worst cell",
+            UNICODE.missing,
+            "none: no axis has two values that differ",
+            link=MATRIX,
+            tone="quiet",
+        )
+    yield from found[:_MOST_WORST]
+
+
+def deciding_metrics(report: Document) -> list[str]:
+    """Return the primary metric of each language, or the word error rate, then what the report leads with."""
+    primary = list(dict.fromkeys(report["primary_metrics"].values())) or ["wer"]
+    lead = leading(report["propagation"]["lost_to_recognition"])
+    return list(dict.fromkeys([*primary, *([] if lead is None else [lead])]))
+
+
+def worst_cell(report: Document, metric: str) -> Highlight | None:
+    """Return the worst condition cell of a metric in the audio arm; None where none is worse."""
+    entries = [
+        entry for entry in report["worst_cells"] if (entry["metric"], entry["arm"]) == (metric, "audio")
+    ]
+    if not entries:
+        return None
+    first = entries[0]
+    cell = next(c for c in report["matrix"] if (c["axis"], c["value"]) == (first["axis"], first["value"]))
+    keys = ("family", "metric", "arm")
+    estimate = next(e for e in cell["estimates"] if all(e[key] == first[key] for key in keys))
+    interval = rate_interval(metric, estimate)
+    noun = unit_noun(report["items"])
+    ends = "no interval" if interval is None else f"95% interval {format_interval(metric, interval, UNICODE)}"
+    parts = [ends, count_of(estimate["n"], "item"), count_of(estimate["units"], noun)]
+    if estimate["failed"]:
+        parts.append(f"{estimate['failed']} failed")
+    names = [f"{entry['axis']}={'(none)' if entry['value'] is None else entry['value']}" for entry in entries]
+    return Highlight(
+        title="Worst cell",
+        value=format_value(metric, first["rate"], UNICODE),
+        what=label(metric),
+        where=", ".join(names),
+        detail=f" {UNICODE.dot} ".join(parts),
+        note=_WEAK if first["flags"] else "",
+        link=f"metric={metric}",
+        tone="quiet" if first["flags"] else "bad",
+    )
+
+
+def stage_to_blame(report: Document) -> Highlight | None:
+    """Return the stage that loses most of what the report leads with; None without a golden arm."""
+    metric = leading(report["propagation"]["lost_to_recognition"])
+    whole = next((place for place in report["attribution"] if place["axis"] is None), None)
+    if metric is None or whole is None:
+        return None
+    entry = next((entry for entry in whole["metrics"] if entry["metric"] == metric), None)
+    if entry is None or entry["shortfall"] is None:
+        return None
+    rest = entry["remainder"]
+    stages = [*entry["losses"], *([rest] if rest["stage"] == "rendering" else [])]
+    largest = max(stages, key=lambda stage: stage["amount"])
+    if largest["amount"] <= 0:
+        return Highlight(
+            "Stage to blame", UNICODE.missing, "no stage loses anything", link=LOSSES, tone="quiet"
+        )
+    lead, what = entry["largest"], LEADING[metric]
+    notes = []
+    if entry["flags"]:
+        notes.append(_WEAK)
+    elif len(stages) > 1 and not (lead and lead["shown"]):
+        notes.append("which stage loses most is not shown")
+    elif "difference" in largest and largest["difference"]["verdict"] != "worse":
+        notes.append(f"not shown to be a loss: {largest['difference']['verdict']}")
+    if largest.get("within_noise"):
+        notes.append("the control arm changes as much")
+    return Highlight(
+        title="Stage to blame",
+        value=largest["stage"].replace("_", " ").capitalize(),
+        what=f"loses {amount_of(metric, largest['amount'])} of {what}",
+        detail=_amount_detail(metric, largest, entry),
+        note="; ".join(notes),
+        link=LOSSES,
+        tone="quiet" if notes else "bad",
+    )
+
+
+def amount_interval(metric: str, part: Document, entry: Document) -> Sequence[float] | None:
+    """Return the interval of what a stage loses as tables show it; a stage may also win something back."""
+    return difference_interval(metric, {"intervals": part["amount_intervals"], "flags": entry["flags"]})
+
+
+def _amount_detail(metric: str, part: Document, entry: Document) -> str:
+    amounts = amount_interval(metric, part, entry)
+    parts = [] if amounts is None else [f"95% interval {format_interval(metric, amounts, UNICODE)}"]
+    if part["share"] is not None:
+        share, ends = format_share(part["share"], UNICODE), format_share_interval(part, UNICODE)
+        parts.append(f"{share} of all that is missing" + ("" if ends == UNICODE.missing else f" ({ends})"))
+    parts.append(count_of(entry["n"], "pair"))
+    return f" {UNICODE.dot} ".join(parts)
+
+
+def _failed(report: Document) -> Highlight:
+    failures = report["failures"]
+    failed, samples = failures["samples_failed"], failures["samples"]
+    kinds = [f"{kind} {UNICODE.times}{count}" for kind, count in failures["by_kind"].items()]
+    return Highlight(
+        title="Failed items",
+        value=str(failed),
+        what=f"of {count_of(samples, 'item')}",
+        detail=", ".join(kinds),
+        link=FAILURES,
+        tone="bad" if failed else "",
+    )
+
+
+def banner(verdict: Document | None) -> Banner | None:
+    """Return the verdict of a gate with the checks that block; None without one."""
+    if verdict is None:
+        return None
+    word, _, sentence = verdict["summary"].partition(": ")
+    blocking = [
+        check["why"]
+        for check in verdict["checks"]
+        if check["decides"] and check["status"] not in ("pass", "waived")
+    ]
+    found = [*verdict["refusals"], *blocking]
+    more = len(found) - _MOST_FINDINGS
+    shown = [plain(text) for text in found[:_MOST_FINDINGS]]
+    baseline = "" if verdict["baseline"] is None else f", against {verdict['baseline']}"
+    return Banner(
+        word=word,
+        sentence=f"{sentence} (gate {verdict['gate']['name']}{baseline})",
+        tone=_TONES.get(verdict["outcome"], "bad"),
+        findings=(*shown, *([f"and {more} more, in the gate's own output"] if more > 0 else [])),
+    )

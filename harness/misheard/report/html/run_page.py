@@ -1,0 +1,40 @@
+"""The page of one run: documents in, a `Page` out; nothing is read or written here."""
+
+from collections.abc import Iterator
+
+from misheard.report.html.page import Page, Section
+from misheard.report.html.run_costs import costs_section
+from misheard.report.html.run_documents import RunDocuments
+from misheard.report.html.run_highlights import banner, highlights
+from misheard.report.html.run_losses import losses_section
+from misheard.report.terminal_report import header_parts, suite_title
+
+
+def run_page(documents: RunDocuments) -> Page:
+    """Return the page of a run: what is worst, what each stage loses, and everything that they rest on."""
+    report = documents.report
+    return Page(
+        title=suite_title(report),
+        label="Run",
+        facts=(documents.name, *header_parts(report), *_system(documents)),
+        banner=banner(documents.verdict),
+        highlights=tuple(highlights(report)),
+        lead=tuple(report["takeaway"]),
+        sections=tuple(_sections(documents)),
+    )
+
+
+def _system(documents: RunDocuments) -> Iterator[str]:
+    """Yield what was under test: the models by the last part of their names."""
+    config = documents.run["config"]
+    for part in ("recognizer", "language_model"):
+        settings = config.get(part) or {}
+        name = settings.get("model") or settings.get("kind")
+        if name:
+            yield str(name).rstrip("/").rpartition("/")[2]
+
+
+def _sections(documents: RunDocuments) -> Iterator[Section]:
+    report = documents.report
+    yield from costs_section(report)
+    yield from losses_section(report)
