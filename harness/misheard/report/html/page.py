@@ -66,6 +66,7 @@ class Row:
         name: of the row.
         cells: one per column.
         prefix: what stands before the name in the background, such as the axis of a condition.
+        others: further prefixes and names, of conditions that hold the very same items.
         below: what stands below the name.
         conditions: the value per axis; None is the value of items that give none.
         is_one_condition: whether the row is a cell of one axis, to be shown where that very value is chosen.
@@ -74,6 +75,7 @@ class Row:
     name: str
     cells: tuple[Cell, ...]
     prefix: str = ""
+    others: tuple[tuple[str, str], ...] = ()
     below: str = ""
     conditions: Mapping[str, str | None] = field(default_factory=dict)
     is_one_condition: bool = False
@@ -107,12 +109,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with its caption; its title and description for screen readers are inside the SVG."""
+    """A chart with its caption; its title and description for screen readers are inside the SVG.
+
+    One that `is_wide` scrolls inside itself where the page is narrow.
+    """
 
     kind: ClassVar[str] = "figure"
     svg: str
     caption: str
     note: str = ""
+    is_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from misheard.report.html.charts.waterfall import Step, Waterfall, waterfall
 from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Side, Table
 from misheard.report.html.run_costs import TONES, change_cell
 from misheard.report.html.run_highlights import amount_interval
+from misheard.report.html.run_matrix import condition_row
 from misheard.report.labels import (
     UNICODE,
     count_of,
@@ -22,6 +23,7 @@ from misheard.report.labels import (
 from misheard.report.takeaway_stages import LEADING
 from misheard.report.terminal_cells import sized
 from misheard.report.terminal_differences import format_amount, verdict_word
+from misheard.report.terminal_matrix import same_items
 from misheard.report.terminal_stages import (
     format_share,
     format_share_interval,
@@ -166,11 +168,15 @@ def _part_cell(metric: str, part: Document | None, entry: Document) -> Cell:
 def _by_condition(report: Document, entries: Sequence[Document]) -> Table | None:
     """Return what mishearing and other stages cost in every condition cell, metrics and stages in columns."""
     metrics = [one["metric"] for one in entries if is_shown_by_condition(one["metric"])]
-    places = [place for place in report["attribution"] if place["axis"] is not None]
-    if not metrics or not places:
+    places = {(place["axis"], place["value"]): place for place in report["attribution"]}
+    groups = same_items(report["matrix"])
+    if not metrics or not groups:
         return None
     stages = stages_of(entries)
-    rows = tuple(_condition_row(place, metrics, stages) for place in places)
+    rows = tuple(
+        condition_row(report, group, _changes(places[group[0]["axis"], group[0]["value"]], metrics, stages))
+        for group in groups
+    )
     columns = tuple(
         Column(label(metric), group=f"lost to {stage.replace('_', ' ')}")
         for stage in stages
@@ -187,7 +193,7 @@ def _by_condition(report: Document, entries: Sequence[Document]) -> Table | None
     )
 
 
-def _condition_row(place: Document, metrics: Sequence[str], stages: Sequence[str]) -> Row:
+def _changes(place: Document, metrics: Sequence[str], stages: Sequence[str]) -> tuple[Cell, ...]:
     found = {
         (loss["stage"], entry["metric"]): loss["difference"]
         for entry in place["metrics"]
@@ -198,12 +204,5 @@ def _condition_row(place: Document, metrics: Sequence[str], stages: Sequence[str
         for metric in metrics:
             difference = found.get((stage, metric))
             is_empty = difference is None or difference["difference"] is None
-            cells.append(Cell(UNICODE.missing, tone="quiet") if is_empty else change_cell(metric, difference))
-    return Row(
-        "(none)" if place["value"] is None else place["value"],
-        tuple(cells),
-        prefix=place["axis"],
-        below=count_of(place["items"], "item"),
-        conditions={place["axis"]: place["value"]},
-        is_one_condition=True,
-    )
+            cells.append(Cell() if is_empty else change_cell(metric, difference))
+    return tuple(cells)

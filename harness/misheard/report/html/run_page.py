@@ -4,9 +4,19 @@ from collections.abc import Iterator
 
 from misheard.report.html.page import Page, Section
 from misheard.report.html.run_costs import costs_section
+from misheard.report.html.run_distributions import distributions_section
 from misheard.report.html.run_documents import RunDocuments
+from misheard.report.html.run_facts import (
+    configuration_section,
+    determinism_section,
+    reproduce_section,
+    suite_section,
+)
+from misheard.report.html.run_failures import failures_section
 from misheard.report.html.run_highlights import banner, highlights
 from misheard.report.html.run_losses import losses_section
+from misheard.report.html.run_matrix import matrix_section
+from misheard.report.html.run_times import latencies_section, machine_section
 from misheard.report.terminal_report import header_parts, suite_title
 
 
@@ -36,5 +46,14 @@ def _system(documents: RunDocuments) -> Iterator[str]:
 
 def _sections(documents: RunDocuments) -> Iterator[Section]:
     report = documents.report
+    yield matrix_section(report)
     yield from costs_section(report)
     yield from losses_section(report)
+    yield from distributions_section(documents)
+    yield from latencies_section(documents)
+    yield failures_section(documents)
+    yield from machine_section(documents)
+    yield determinism_section(documents)
+    yield suite_section(documents)
+    yield configuration_section(documents)
+    yield reproduce_section(documents)

@@ -28,6 +28,9 @@ TOKENS = (
 _PLACEHOLDERS = {name: f"#0b0e{place + 16:02x}" for place, name in enumerate(TOKENS)}
 _TOKEN_OF = {colour: name for name, colour in _PLACEHOLDERS.items()}
 _SVG = "{http://www.w3.org/2000/svg}"
+_WIDE = 480
+"""A chart that is wider is not shrunk below what can be read; it scrolls."""
+
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _PRESENTED = frozenset(
     {
@@ -47,12 +50,12 @@ _SETTINGS = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 1.0,
-    "font.size": 11.0,
-    "axes.titlesize": 11.0,
-    "axes.labelsize": 11.0,
-    "xtick.labelsize": 11.0,
-    "ytick.labelsize": 11.0,
-    "legend.fontsize": 11.0,
+    "font.size": 12.0,
+    "axes.titlesize": 12.0,
+    "axes.labelsize": 12.0,
+    "xtick.labelsize": 12.0,
+    "ytick.labelsize": 12.0,
+    "legend.fontsize": 12.0,
     "xtick.major.size": 0.0,
     "ytick.major.size": 0.0,
     "legend.frameon": False,
@@ -127,7 +130,7 @@ def _inline(raw: str, name: str, title: str, description: str, size: tuple[int, 
     view_box = drawn.get("viewBox", f"0 0 {size[0]} {size[1]}")
     drawn.attrib.clear()
     drawn.attrib |= {
-        "class": "chart",
+        "class": "chart wide" if size[0] > _WIDE else "chart",
         "viewBox": view_box,
         "width": str(size[0]),
         "height": str(size[1]),

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _ROW, _DOT, _EDGE, _LEGEND = 440, 14, 14, 34, 22
-_MOST_LETTERS = 26
+_WIDTH, _ROW, _DOT, _EDGE, _LEGEND = 400, 14, 14, 36, 24
+_MOST_LETTERS = 22
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _ROW, _EDGE = 440, 44, 46
+_WIDTH, _ROW, _EDGE = 400, 46, 40
 
 
 @dataclass(frozen=True, slots=True)
