@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,39 +22,47 @@ scoring: {resamples: 200}
 """
 """Stands in for configs/cpu.yaml: the same commands over the same files, without a model."""
 
+COMMAND = re.compile(r"(?:\w+=\S+ )?(?:misheard|jiwer|sclite|scripts/\w+|python3? \S+\.py|pip install) .*")
+
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: its language, its text, and the `text` block that follows it directly."""
+    """A fenced or indented block of a page: its language, its text, and the `text` block right behind it."""
 
     language: str
     text: str
-    printed: str | None
+    printed: str | None = None
 
 
 def blocks(page: str) -> list[Block]:
     """Return the fenced blocks of docs/PAGE.md in order."""
     text = (DOCS / f"{page}.md").read_text("utf-8")
-    found = list(re.finditer(r"^( *)```(\w*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL))
+    found = list(re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     shown = []
     for number, block in enumerate(found):
         following = found[number + 1] if number + 1 < len(found) else None
-        between = text[block.end() : following.start()] if following else "-"
-        printed = following[3] if following and following[2] == "text" and not between.strip() else None
-        shown.append(Block(block[2], block[3], printed))
+        behind = following is not None and not text[block.end() : following.start()].strip()
+        printed = following[2] if following and behind and following[1] == "text" else None
+        shown.append(Block(block[1], block[2], printed))
     return shown
 
 
-def commands(block: Block) -> Iterator[str]:
-    """Yield the lines of a block that are commands of this project, without comments."""
-    for line in block.text.replace("\\\n", " ").splitlines():
-        command = re.sub(r"\s+#.*", "", line).strip()
-        if re.match(r"(misheard|scripts/\w+|python3? \S+\.py|pip) ?", command):
-            yield " ".join(command.split())
+def commands(page: str, run: bool) -> Iterator[str]:
+    """Yield the commands of a page that are run here (in `sh` blocks), or that are only shown."""
+    parts = [block for block in blocks(page) if (block.language == "sh") == run]
+    if not run:
+        text = (DOCS / f"{page}.md").read_text("utf-8")
+        unfenced = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        parts += [Block("", line[4:]) for line in unfenced.splitlines() if line.startswith("    ")]
+    for block in parts:
+        for line in block.text.replace("\\\n", " ").splitlines():
+            found = COMMAND.fullmatch(re.sub(r"\s+#.*", "", line).strip())
+            if found:
+                yield " ".join(found[0].split())
 
 
 def workspace(folder: Path) -> Path:
-    """Fill a folder with what the pages name: the examples, the demo suite, configs that need no model."""
+    """Fill a folder with what the pages name: the examples, the demo suite, a config that needs no model."""
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "configs").mkdir()
     (folder / "configs" / "demo").symlink_to(ROOT / "configs" / "demo")
@@ -66,13 +75,42 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Return the variables of a terminal of 100 columns in which the commands of the pages are there."""
+    path = os.pathsep.join([str(folder / ".bin"), os.environ["PATH"], str(SCLITE)])
+    return {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+def steps(script: str) -> Iterator[str]:
+    """Yield the commands of a block, each with its continuation lines and here-documents."""
+    lines: list[str] = []
+    end = None
+    for line in script.splitlines():
+        lines.append(line)
+        here = re.search(r"<<'(\w+)'$", line)
+        end = here[1] if here else end
+        if line == end or (end is None and not line.endswith("\\")):
+            yield "\n".join(lines)
+            lines, end = [], None
+
+
+def arguments(step: str) -> list[str] | None:
+    """Return the arguments of a plain call of `misheard`, which needs no shell; None for all else.
+
+    `score` prints by the width of the terminal and starts at once, so that it is left to the shell too.
+    """
+    step = step.replace("\\\n", " ")
+    if not step.startswith("misheard ") or step.startswith("misheard score") or re.search(r"[|&;<>$]", step):
+        return None
+    return shlex.split(step)
+
+
 def bash(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script as a reader would type it in a terminal of 100 columns."""
-    path = f"{folder / '.bin'}:{os.environ['PATH']}:{SCLITE}"
+    """Run a script as a reader would type it."""
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+        env=environment(folder),
         capture_output=True,
         text=True,
         check=False,
