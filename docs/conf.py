@@ -15,6 +15,7 @@ author = "the misheard authors"
 extensions = ["myst_parser"]
 exclude_patterns = ["conf.py"]
 nitpicky = True
+highlight_language = "none"
 html_theme = "furo"
 html_title = "misheard"
 html_copy_source = False
@@ -34,7 +35,9 @@ def _contents(text: str) -> str:
 
 def _read(_: Sphinx, name: str, source: list[str]) -> None:
     """Prepare a page: contents of the index; Markdown files outside docs/, which are no pages."""
-    source[0] = re.sub(r"\[([^\]]+)\]\((\.\./[\w./-]+\.md)\)", r"{download}`\1 <\2>`", source[0])
+    text = re.sub(r"\[([^\]]+)\]\((\.\./[\w./-]+\.md)\)", r"{download}`\1 <\2>`", source[0])
+    # a link that is called like its file gets the title of the page
+    source[0] = re.sub(r"\[([\w-]+\.md)\]\((\1(?:#[\w-]+)?)\)", r"[](\2)", text)
     if name == "index":
         source[0] += "\n" + _contents(source[0])
 
