@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from misheard.report.html.page import Highlight
-from misheard.report.html.run_highlights import banner, deciding_metrics, highlights
+from misheard.report.html.run_highlights import deciding_metrics, highlights
+from misheard.report.html.run_verdict import banner, blocking
 from misheard.report.labels import (
     UNICODE,
     difference_interval,
@@ -25,7 +26,7 @@ from misheard.report.values import Document
 MAX_BYTES = 60_000
 """A comment on a pull request holds 65,536 characters."""
 
-_MOST_CELLS, _MOST_METRICS, _MOST_LOSSES = 24, 5, 8
+_MOST_CELLS, _MOST_METRICS, _MOST_LOSSES, _MOST_FINDINGS = 24, 5, 8, 10
 _SPECIAL = frozenset("\\`*_{}[]()#+-.!|<>~&:@")
 
 
@@ -45,8 +46,7 @@ def report_markdown(report: Document, verdict: Document | None = None) -> str:
     lines = [f"## {markdown_text(suite_title(report))}", "", markdown_text(_joined(header_parts(report))), ""]
     if (found := banner(verdict)) is not None:
         lines += [f"**{markdown_text(found.word)}** {markdown_text(found.sentence)}", ""]
-        lines += [f"* {markdown_text(finding)}" for finding in found.findings]
-        lines += [""] if found.findings else []
+        lines += [*(f"* {markdown_text(finding)}" for finding in blocking(verdict)[:_MOST_FINDINGS]), ""]
     lines += [f"* {_highlight(one)}" for one in highlights(report)]
     lines += ["", *(markdown_text(sentence) for sentence in report["takeaway"])]
     lines += [*_losses(report), *_matrix(report)]

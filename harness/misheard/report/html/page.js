@@ -167,7 +167,8 @@
   const tipped = (event) => event.target.closest?.("[data-tip]");
   document.addEventListener("mouseover", (event) => { const found = tipped(event); if (found) show(found); else hide(); });
   document.addEventListener("focusin", (event) => { const found = tipped(event); if (found) show(found); else hide(); });
-  document.addEventListener("scroll", hide, true);
+  /* What has the focus was scrolled into view for it; its explanation goes along. */
+  document.addEventListener("scroll", () => { if (owner && owner === document.activeElement) show(owner); else hide(); }, true);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
     const cell = event.target.closest?.("td[tabindex]");

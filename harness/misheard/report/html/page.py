@@ -242,12 +242,12 @@ class Highlight:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A verdict: the word, the sentence behind it, and the findings that led to it."""
+    """A verdict: the word, the sentence behind it, and the anchor of the findings that led to it."""
 
     word: str
     sentence: str
     tone: str
-    findings: tuple[str, ...] = ()
+    link: str
 
 
 @dataclass(frozen=True, slots=True)

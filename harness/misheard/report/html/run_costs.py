@@ -17,7 +17,6 @@ from misheard.report.labels import (
     is_score,
     label,
     rate_interval,
-    unit_noun,
 )
 from misheard.report.terminal_cells import sized
 from misheard.report.terminal_costs import (
@@ -181,9 +180,7 @@ def _answers(report: Document) -> Iterator[Block]:
         Row(label(metric), tuple(_estimate_cell(metric, arms[arm].get(metric)) for arm in arms))
         for metric in shown
     ]
-    notes = (
-        [f"control: the noise floor; units are {unit_noun(report['items'])}s"] if "control" in arms else []
-    )
+    notes = ["control: the noise floor"] if "control" in arms else []
     yield Table(
         "answers-table",
         f"{title}, against the transcript arm",

@@ -1,8 +1,8 @@
-"""What a reader of a run's page sees first: worst cells, the stage to blame, what failed, a verdict."""
+"""What a reader of a run's page sees first: worst cells, the stage to blame, what failed."""
 
 from collections.abc import Iterator, Sequence
 
-from misheard.report.html.page import Banner, Highlight
+from misheard.report.html.page import Highlight
 from misheard.report.labels import (
     UNICODE,
     count_of,
@@ -10,7 +10,6 @@ from misheard.report.labels import (
     format_interval,
     format_value,
     label,
-    plain,
     rate_interval,
     unit_noun,
 )
@@ -23,20 +22,21 @@ MATRIX, LOSSES, FAILURES = "by-condition", "losses", "failures"
 """The sections that highlights link to."""
 
 _MOST_WORST = 3
-_TONES = {"ship": "good", "inconclusive": "quiet"}
 _WEAK = "too few for a verdict"
-_MOST_FINDINGS = 6
 
 
 def highlights(report: Document) -> Iterator[Highlight]:
-    """Yield the worst cells of the metrics that decide, the stage that loses most, and what failed."""
-    yield from _worst(report)
+    """Yield the worst cell, the stage that loses most, the worst cells of other metrics, and what failed."""
+    worst, *further = _worst(report)
+    yield worst
     if (stage := stage_to_blame(report)) is not None:
         yield stage
+    yield from further
     yield _failed(report)
 
 
 def _worst(report: Document) -> Iterator[Highlight]:
+    """Yield the worst cell of each metric that decides; that there is none, where there is none."""
     found = [one for metric in deciding_metrics(report) if (one := worst_cell(report, metric)) is not None]
     if not found:
         yield Highlight(
@@ -149,26 +149,4 @@ def _failed(report: Document) -> Highlight:
         detail=", ".join(kinds),
         link=FAILURES,
         tone="bad" if failed else "",
-    )
-
-
-def banner(verdict: Document | None) -> Banner | None:
-    """Return the verdict of a gate with the checks that block; None without one."""
-    if verdict is None:
-        return None
-    word, _, sentence = verdict["summary"].partition(": ")
-    blocking = [
-        check["why"]
-        for check in verdict["checks"]
-        if check["decides"] and check["status"] not in ("pass", "waived")
-    ]
-    found = [*verdict["refusals"], *blocking]
-    more = len(found) - _MOST_FINDINGS
-    shown = [plain(text) for text in found[:_MOST_FINDINGS]]
-    baseline = "" if verdict["baseline"] is None else f", against {verdict['baseline']}"
-    return Banner(
-        word=word,
-        sentence=f"{sentence} (gate {verdict['gate']['name']}{baseline})",
-        tone=_TONES.get(verdict["outcome"], "bad"),
-        findings=(*shown, *([f"and {more} more, in the gate's own output"] if more > 0 else [])),
     )

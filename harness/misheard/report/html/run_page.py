@@ -13,10 +13,11 @@ from misheard.report.html.run_facts import (
     suite_section,
 )
 from misheard.report.html.run_failures import failures_section
-from misheard.report.html.run_highlights import banner, highlights
+from misheard.report.html.run_highlights import highlights
 from misheard.report.html.run_losses import losses_section
 from misheard.report.html.run_matrix import matrix_section
 from misheard.report.html.run_times import latencies_section, machine_section
+from misheard.report.html.run_verdict import banner, verdict_section
 from misheard.report.terminal_report import header_parts, suite_title
 
 
@@ -46,6 +47,7 @@ def _system(documents: RunDocuments) -> Iterator[str]:
 
 def _sections(documents: RunDocuments) -> Iterator[Section]:
     report = documents.report
+    yield from verdict_section(documents.verdict)
     yield matrix_section(report)
     yield from costs_section(report)
     yield from losses_section(report)

@@ -8,7 +8,7 @@ policy allows, and ids carry the chart's own prefix.
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -88,12 +88,13 @@ def draw(
     with matplotlib.rc_context(_SETTINGS | _coloured()), warnings.catch_warnings():
         # A name in a script that matplotlib's font lacks is measured roughly; the browser draws it.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing", category=UserWarning)
-        figure = Figure(figsize=(size[0] / 72, size[1] / 72), dpi=72, layout="constrained")
-        FigureCanvasSVG(figure)
+        figure = Figure(figsize=(size[0] / 72, size[1] / 72), dpi=72)
+        canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         paint(figure)
         raw = io.StringIO()
-        figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": None})
+        # savefig would draw everything twice, to learn sizes that are set here.
+        canvas.print_svg(raw, metadata={"Date": None, "Creator": None})
     return _inline(raw.getvalue(), name, title, description, size)
 
 
@@ -110,6 +111,20 @@ def _coloured() -> dict[str, str]:
         "hatch.color": ink("paper"),
         "axes.facecolor": "none",
     }
+
+
+def frame(figure: "Figure", left: float, top: float, bottom: float = 24.0, right: float = 14.0) -> None:
+    """Leave room around the axes of a figure, in CSS pixels."""
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    figure.subplots_adjust(
+        left=left / width, right=1 - right / width, top=1 - top / height, bottom=bottom / height
+    )
+
+
+def text_width(labels: Iterable[str]) -> float:
+    """Return roughly how wide the widest line of some labels is, in CSS pixels."""
+    lines = [line for label in labels for line in label.split("\n")]
+    return 6.7 * max(map(len, lines), default=0)
 
 
 def bare(axes: "Axes", *, keep: str = "") -> None:
@@ -155,6 +170,8 @@ def _references(drawn: ET.Element) -> Iterator[str]:
 def _clean(element: ET.Element, name: str, used: set[str]) -> None:
     """Turn one element of matplotlib's into one of the page's."""
     element.tag = element.tag.removeprefix(_SVG)
+    if element.text and element.text.strip():
+        element.text = plain(element.text)
     attributes = dict(element.attrib)
     element.attrib.clear()
     for part in attributes.pop("style", "").split(";"):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,6 +54,7 @@ def histogram(data: Histogram) -> str:
 
 def _paint(figure: "Figure", data: Histogram) -> None:
     axes = figure.subplots()
+    frame(figure, left=38, top=26 if len(data.spreads) > 1 else 4, right=22)
     bare(axes, keep="bottom")
     axes.grid(axis="y", linewidth=1.0)
     axes.set_axisbelow(True)
@@ -100,6 +101,6 @@ def _paint(figure: "Figure", data: Histogram) -> None:
         )  # fmt: skip
     if len(handles) > 1:
         figure.legend(
-            handles=handles, loc="outside upper left", ncols=len(handles), handlelength=1.4,
-            columnspacing=1.2, borderpad=0.0,
+            handles=handles, loc="upper left", ncols=len(handles), handlelength=1.4,
+            columnspacing=1.2, borderpad=0.0, borderaxespad=0.2,
         )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,6 +99,7 @@ def _paint(figure: "Figure", data: Intervals, series: dict[str, Dot]) -> None:
             _dot(axes, height + place, dot)
         height += count + _ROW / _DOT
     axes.set_yticks(places, labels)
+    frame(figure, left=text_width(labels) + 14, top=_LEGEND + 6 if len(series) > 1 else 6, right=22)
     axes.set_ylim(height - _ROW / _DOT - 0.2, -0.8)
     if data.limits is not None:
         axes.set_xlim(*data.limits)
@@ -132,6 +133,6 @@ def _marker(dot: Dot) -> dict[str, object]:
 def _legend(figure: "Figure", axes: "Axes", series: dict[str, Dot]) -> None:
     handles = [axes.plot([], [], **_marker(dot), label=name)[0] for name, dot in series.items()]
     figure.legend(
-        handles=handles, loc="outside upper left", ncols=len(series), handletextpad=0.2, columnspacing=1.2,
-        borderpad=0.0,
+        handles=handles, loc="upper left", ncols=len(series), handletextpad=0.2, columnspacing=1.2,
+        borderpad=0.0, borderaxespad=0.2,
     )  # fmt: skip

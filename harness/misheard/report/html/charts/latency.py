@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,6 +43,7 @@ def latency(data: Latency) -> str:
 
 def _paint(figure: "Figure", data: Latency) -> None:
     axes = figure.subplots()
+    frame(figure, left=46, top=4, right=20)
     bare(axes, keep="bottom")
     axes.grid(linewidth=1.0)
     axes.set_axisbelow(True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +65,8 @@ def _paint(figure: "Figure", data: Timeline) -> None:
     rows[0].set_xlim(0, last or 1.0)
     rows[-1].xaxis.set_major_formatter(lambda value, _: clock(value))
     bare(rows[-1], keep="bottom")
+    figure.subplots_adjust(hspace=0.55)
+    frame(figure, left=44, top=18 + (_NAMES if data.spans else 0), right=22)
     _names(rows[0], data, last or 1.0)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +62,7 @@ def _paint(figure: "Figure", data: Waterfall) -> None:
     axes.set_axisbelow(True)
     labels = [f"{step.label}\n{step.text}" if step.text else step.label for step in data.steps]
     axes.set_yticks(range(len(data.steps)), labels)
+    frame(figure, left=text_width(labels) + 12, top=6, right=22)
     for place, step in enumerate(data.steps):
         _bar(axes, place, step)
         if place:
@@ -78,7 +79,7 @@ def _paint(figure: "Figure", data: Waterfall) -> None:
 def _bar(axes: "Axes", place: int, step: Step) -> None:
     left, right = sorted((step.start, step.end))
     axes.barh(place, right - left, left=left, height=0.56, color=ink(step.colour), linewidth=0)
-    if step.interval is None:
+    if step.interval is None or step.interval[0] == step.interval[1]:
         return
     low, high = step.interval
     # A line of paper below keeps the whisker apart from a bar of any colour.

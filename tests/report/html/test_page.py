@@ -1,0 +1,128 @@
+"""The page of a run as text: what is in it, what is not, and that names stay names."""
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hostile_run import SECTIONS, hostile_documents, run_json
+
+from made_up_tables import CER, WER, make_table
+from misheard.metrics.base import Arm
+from misheard.metrics.table import CountTable
+from misheard.report.build import build_report
+from misheard.report.html.page import Table
+from misheard.report.html.render import render
+from misheard.report.html.run_documents import RunDocuments
+from misheard.report.html.run_highlights import highlights
+from misheard.report.html.run_matrix import matrix_section
+from misheard.report.html.run_page import run_page
+
+
+class Seen(HTMLParser):
+    """Every tag with its attributes, and all text outside of style and script."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self._inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+        self._inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("style", "script"):
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def seen(hostile_html: str) -> Seen:
+    return Seen(hostile_html)
+
+
+def test_the_same_run_gives_the_same_bytes(hostile_html: str) -> None:
+    assert render(run_page(hostile_documents())) == hostile_html
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_part_is_there_and_in_the_contents(seen: Seen, section: str) -> None:
+    assert ("section", section) in [(tag, one.get("id")) for tag, one in seen.tags]
+    assert ("a", f"#{section}") in [(tag, one.get("href")) for tag, one in seen.tags]
+
+
+def test_names_are_neither_markup_nor_turn_the_text_around(hostile_html: str, seen: Seen) -> None:
+    assert [tag for tag, _ in seen.tags].count("script") == 1
+    assert "img" not in [tag for tag, _ in seen.tags]
+    assert not [one for _, one in seen.tags if any(name.startswith("on") for name in one)]
+    assert "\u202e" not in hostile_html
+    text = "".join(seen.text)
+    assert "<script>window.broken=1</script>" in text and "txt.\\u202egnp" in text and "നല്ല ശബ്ദം" in text
+
+
+def test_nothing_is_loaded_and_nothing_is_styled_or_run_but_what_the_policy_names(seen: Seen) -> None:
+    (policy,) = [
+        one["content"] for tag, one in seen.tags if one.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    assert not [one for _, one in seen.tags if {"src", "style", "srcset"} & one.keys()]
+    links = [str(one["href"]) for _, one in seen.tags if "href" in one]
+    assert links and all(link.startswith("#") for link in links)
+
+
+def test_the_policy_names_the_style_and_the_script_by_their_hashes(hostile_html: str) -> None:
+    for tag in ("style", "script"):
+        (inner,) = re.findall(rf"<{tag}>(.*?)</{tag}>", hostile_html, re.DOTALL)
+        hashed = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+        assert (
+            f"{tag}-src &#39;sha256-{hashed}&#39;".replace("+", "&#43;").replace("&#43;", "+") in hostile_html
+        )
+
+
+def test_ids_are_unique_and_what_refers_to_one_finds_it(seen: Seen) -> None:
+    ids = Counter(one["id"] for _, one in seen.tags if "id" in one)
+    assert [name for name, count in ids.items() if count > 1] == []
+    named = [name for _, one in seen.tags for name in (one.get("aria-labelledby") or "").split()]
+    targets = [str(one["href"])[1:] for _, one in seen.tags if "href" in one and "=" not in str(one["href"])]
+    assert set(named + targets) <= set(ids)
+
+
+def test_the_worst_cell_comes_first_then_the_stage_to_blame() -> None:
+    documents = hostile_documents()
+    first, second, *_ = highlights(documents.report)
+    worst = [
+        one for one in documents.report["worst_cells"] if (one["metric"], one["arm"]) == ("wer", "audio")
+    ]
+    assert first.title == "Worst cell" and first.what == "word error rate"
+    assert all(str(one["value"]) in first.where for one in worst) and "95% interval" in first.detail
+    assert (second.title, second.value) == ("Stage to blame", "Recognition")
+
+
+def test_there_is_no_row_over_everything() -> None:
+    report = hostile_documents().report
+    (matrix,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
+    named = [pair for row in matrix.rows for pair in row.conditions.items()]
+    assert sorted(named, key=str) == sorted(((c["axis"], c["value"]) for c in report["matrix"]), key=str)
+
+
+def test_a_run_without_answers_times_and_samples_has_a_page_too() -> None:
+    whole = make_table(2, 3, 0)
+    audio = whole.arms[Arm.AUDIO]
+    counts = {name: audio.counts[name] for name in ("wer", "cer")}
+    items = tuple(replace(item, conditions={}) for item in whole.items)
+    table = CountTable(items, {Arm.AUDIO: replace(audio, counts=counts, timings={}, flags={})})
+    report = build_report(
+        table, (WER, CER), suite={"name": "s", "version": "1"}, system={}, scorer={"sha256": ""},
+        timings=None, axes={}, primary_metrics={}, resamples=100,
+    )  # fmt: skip
+    page = run_page(RunDocuments("r", report, run_json(), table, (WER, CER)))
+    names = [section.id for section in page.sections]
+    assert {"by-condition", "failures", "suite", "reproduce"} <= set(names)
+    assert not {"arms", "losses", "latencies", "machine"} & set(names)
+    assert page.highlights[0].title == "Worst cell" and page.banner is None
+    assert "<h1>" in render(page)
