@@ -97,10 +97,10 @@ def steps(script: str) -> Iterator[str]:
 def arguments(step: str) -> list[str] | None:
     """Return the arguments of a plain call of `misheard`, which needs no shell; None for all else.
 
-    `score` prints by the width of the terminal and starts at once, so that it is left to the shell too.
+    Scores of files are printed by the width of the terminal, and made at once: they are left to the shell.
     """
     step = step.replace("\\\n", " ")
-    if not step.startswith("misheard ") or step.startswith("misheard score") or re.search(r"[|&;<>$]", step):
+    if not step.startswith("misheard ") or "--ref" in step or re.search(r"[|&;<>$]", step):
         return None
     return shlex.split(step)
 
