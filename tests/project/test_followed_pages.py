@@ -31,11 +31,13 @@ SHOWN = "the form of a command, whose files are the reader's"
 NOT_RUN = {
     ("start", "pip install ."): MINUTES,
     ("start", "scripts/demo --out runs/demo"): MINUTES,
+    ("start", "scripts/misheard report runs/demo --html --open"): MINUTES,
     ("start", "scripts/misheard report runs/demo --by speed --metric correct_rate"): MINUTES,
     ("own-recordings", "pip install '.[run]'"): MINUTES,
     ("own-recordings", "scripts/fetch_models --python python"): MINUTES,
     ("own-recordings", "misheard doctor configs/cpu.yaml --cpu"): "starts every model library",
     ("own-recordings", "misheard run configs/cpu.yaml --cpu --suite my-suite --dry-run"): "begins every run",
+    ("own-recordings", "misheard report runs/first --html"): "tests/report/html writes such files",
     (
         "own-recordings",
         "misheard run configs/cpu.yaml --cpu --suite my-suite --out runs/tiny"
