@@ -3,20 +3,16 @@
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const root = document.documentElement;
 
-  /* Theme: the system's, unless the reader chose another. Storage may be forbidden for a file. */
-  const store = {
-    get: () => { try { return localStorage.getItem("misheard-theme"); } catch { return null; } },
-    set: (value) => { try { localStorage.setItem("misheard-theme", value); } catch { /* not kept */ } },
-  };
+  /* Theme: the system's, unless the reader chose another (head.js). Storage may be forbidden for a file. */
+  const keep = (theme) => { try { localStorage.setItem("misheard-theme", theme); } catch { /* not kept */ } };
   const system = matchMedia("(prefers-color-scheme: dark)");
   const button = document.getElementById("theme");
   const isDark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
   const showTheme = () => button.setAttribute("aria-pressed", String(isDark()));
-  if (["dark", "light"].includes(store.get())) root.dataset.theme = store.get();
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    store.set(root.dataset.theme);
+    keep(root.dataset.theme);
     showTheme();
   });
   system.addEventListener("change", showTheme);
@@ -118,7 +114,7 @@
     const choose = (key) => {
       const chosen = views.find((view) => view.dataset.key === key) || views[0];
       if (!chosen) return;
-      for (const view of views) view.hidden = view !== chosen;
+      for (const view of views) view.classList.toggle("is-chosen", view === chosen);
       select.value = chosen.dataset.key;
       state.panels[name] = key && chosen.dataset.key === key ? key : "";
     };

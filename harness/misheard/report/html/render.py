@@ -3,6 +3,7 @@
 import base64
 import functools
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,13 @@ def render(page: Page) -> str:
     Nothing is loaded: a content security policy forbids what is not in the document, and names style and
     script by their hashes.
     """
-    style, script = _own_file("style.css"), _own_file("page.js")
+    style, head, script = map(_own_file, ("style.css", "head.js", "page.js"))
     return _environment().get_template(page.template).render(
         page=page,
         style=style,
+        head_script=head,
         script=script,
-        policy=_policy(style, script, page.media_sources),
+        policy=_policy(style, (head, script), page.media_sources),
     )  # fmt: skip
 
 
@@ -53,11 +55,11 @@ def _environment() -> "Environment":
     return environment
 
 
-def _policy(style: str, script: str, media_sources: tuple[str, ...]) -> str:
+def _policy(style: str, scripts: Sequence[str], media_sources: tuple[str, ...]) -> str:
     parts = [
         "default-src 'none'",
         f"style-src {_hash(style)}",
-        f"script-src {_hash(script)}",
+        f"script-src {' '.join(map(_hash, scripts))}",
         "base-uri 'none'",
         "form-action 'none'",
     ]

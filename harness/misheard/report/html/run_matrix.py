@@ -41,7 +41,7 @@ from misheard.report.values import Document
 WORST = Mark(UNICODE.worst, "worst cell")
 PRIMARY = Mark(UNICODE.primary, "primary metric")
 
-_MOST_CELLS = 6_000
+_MOST_CELLS = 4_000
 """Cells of the views of single metrics; a larger matrix has the rest in matrix.csv."""
 
 _MOST_ROWS_DRAWN = 24
@@ -199,7 +199,7 @@ def _tip(metric: str, estimate: Document, noun: str) -> tuple[str, ...]:
     sizes = (
         f"{count_of(estimate['n'], 'item')}, {count_of(estimate['units'], noun)}, {estimate['failed']} failed"
     )
-    lines = [f"{label(metric)}, {estimate['arm']} arm", sizes]
+    lines = [sizes]
     if estimate["value"] is None:
         lines.append(f"no value: {str(estimate['reason']).replace('_', ' ')}")
     found = estimate["intervals"] or {}

@@ -170,8 +170,8 @@ def _references(drawn: ET.Element) -> Iterator[str]:
 def _clean(element: ET.Element, name: str, used: set[str]) -> None:
     """Turn one element of matplotlib's into one of the page's."""
     element.tag = element.tag.removeprefix(_SVG)
-    if element.text and element.text.strip():
-        element.text = plain(element.text)
+    element.text = plain(element.text) if element.text and element.text.strip() else None
+    element.tail = None
     attributes = dict(element.attrib)
     element.attrib.clear()
     for part in attributes.pop("style", "").split(";"):
@@ -195,5 +195,5 @@ def _clean(element: ET.Element, name: str, used: set[str]) -> None:
 def _value(value: str, name: str) -> str:
     if (token := _TOKEN_OF.get(value)) is not None:
         return f"var(--chart-{token})"
-    value = _REFERENCE.sub(rf"url(#{name}-\1)", value)
+    value = " ".join(_REFERENCE.sub(rf"url(#{name}-\1)", value).split())
     return _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
