@@ -11,10 +11,16 @@ import numpy as np
 import pytest
 import yaml
 
+from command_line import end_warm_processes
+
 
 def pytest_configure() -> None:
     """Listen to Ctrl-C, which a shell that starts the tests in the background lets them ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure() -> None:
+    end_warm_processes()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

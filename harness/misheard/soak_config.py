@@ -42,6 +42,9 @@ class EndpointingConfig(_Section):
             raise ValueError("release: must be at most the threshold")
         if 2 * self.pad_seconds > self.min_silence_seconds:
             raise ValueError("pad_seconds: twice the padding must fit into min_silence_seconds")
+        for name in ("min_speech_seconds", "min_silence_seconds"):
+            if getattr(self, name) >= self.max_turn_seconds:
+                raise ValueError(f"{name}: must be under max_turn_seconds")
         return self
 
 
@@ -52,6 +55,7 @@ class SessionConfig(_Section):
         source: `stitched` puts the suite's recordings together with pauses, a correction, a digression and a
             return; `recording` plays them in their order without pauses, for recordings of whole sessions.
         seed: of the choices.
+        language: only recordings of this language; None takes all.
         pause_seconds: shortest and longest pause between recordings.
         long_pause_seconds: shortest and longest of the long pauses.
         digression_turns: recordings of another session that interrupt the one that is played.
@@ -59,6 +63,7 @@ class SessionConfig(_Section):
 
     source: Literal["stitched", "recording"] = "stitched"
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    language: Annotated[str, Field(min_length=1, max_length=40)] | None = None
     pause_seconds: tuple[_Seconds, _Seconds] = (0.6, 2.5)
     long_pause_seconds: tuple[_Seconds, _Seconds] = (4.0, 8.0)
     digression_turns: Annotated[int, Field(ge=1, le=100)] = 3

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 
 import misheard.audio.decode as decode_module
-from misheard.audio.decode import check, decode, decoder_fingerprint, probe
+from misheard.audio.decode import check, decode, decoder_fingerprint, probe, stream
 
 Samples = npt.NDArray[np.float32]
 
@@ -169,6 +169,16 @@ def test_long_recordings_are_mapped_from_a_file_and_equal_short_ones(tmp_path: P
     assert not isinstance(held.samples, np.memmap)
     np.testing.assert_array_equal(mapped.samples, held.samples)
     assert mapped.mixdown == ("mono" if channels == 1 else "channel 1")
+
+
+@pytest.mark.parametrize(("rate", "second"), [(16_000, None), (16_000, -0.9), (22_050, 0.5)])
+def test_a_stream_is_the_recording_in_pieces(tmp_path: Path, rate: int, second: float | None) -> None:
+    wave = speechlike(20, rate)
+    samples = wave if second is None else np.column_stack([wave, second * wave]).astype(np.float32)
+    path = write(tmp_path / "a.wav", samples, rate=rate, subtype="FLOAT")
+    pieces = list(stream(path))
+    assert len(pieces) > 1
+    np.testing.assert_array_equal(np.concatenate(pieces), decode(path).samples)
 
 
 @pytest.mark.parametrize("spool", [10**9, 1_000])

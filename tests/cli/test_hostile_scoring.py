@@ -1,18 +1,11 @@
 """What a hostile or unlucky user gives to `misheard score` and `misheard import`: one clear error each."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def misheard(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
+from command_line import misheard
 
 
 @pytest.mark.parametrize("offset", [2**30, -9])

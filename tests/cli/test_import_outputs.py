@@ -4,21 +4,16 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_line import misheard
+
 MakePath = Callable[..., Path]
 Row = dict[str, Any]
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def references(suite: Path) -> dict[str, Row]:

@@ -5,13 +5,13 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from command_line import misheard as in_a_process
 from misheard.cli import main
 
 MakePath = Callable[..., Path]
@@ -21,9 +21,7 @@ MakePath = Callable[..., Path]
 def run(tmp_path: Path, make_suite: MakePath, make_config: MakePath) -> Path:
     out = tmp_path / "run"
     command = ["run", make_config(), "--cpu", "--suite", make_suite(speech=12), "--out", out]
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, command)], capture_output=True, text=True, check=False
-    )
+    done = in_a_process(*command)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -213,7 +211,7 @@ def test_runs_over_other_items_are_no_pair(
 ) -> None:
     out = tmp_path / "other-run"
     command = ["run", make_config(), "--cpu", "--suite", make_suite(speech=5, name="other"), "--out", out]
-    subprocess.run([sys.executable, "-m", "misheard", *map(str, command)], capture_output=True, check=True)
+    assert in_a_process(*command).returncode == 0
     code, printed, err = misheard(["power", run, "--against", out], capsys)
     assert (code, printed) == (4, "")
     assert "the two runs are not over the same items" in err and "q11" in err

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import misheard
+from command_line import misheard_bytes
 
 SCLITE = shutil.which("sclite") or "/usr/lib/sctk/bin/sclite"
 
@@ -21,10 +22,7 @@ SCLITE = shutil.which("sclite") or "/usr/lib/sctk/bin/sclite"
 def command(
     *arguments: object, stdin: bytes = b"", cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", "score", *map(str, arguments)],
-        input=stdin, capture_output=True, check=False, cwd=cwd,
-    )  # fmt: skip
+    return misheard_bytes("score", *arguments, cwd=cwd, stdin=stdin)
 
 
 def printed(*arguments: object, **options: Any) -> str:

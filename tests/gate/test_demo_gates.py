@@ -10,7 +10,7 @@ import pytest
 
 from misheard.gate.decide import decide_gate
 from misheard.gate.gate_file import load_gate
-from misheard.gate.spec import Gate, Guard, PrimaryClaim, RequiredSlices
+from misheard.gate.spec import Gate, Guard, PrimaryClaim, RequiredSlices, SoakSection
 from misheard.gate.verdict import Outcome
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -49,6 +49,7 @@ def test_the_gate_of_the_docs_is_valid(tmp_path: Path) -> None:
     gate = load_gate(tmp_path / "gate.yaml").gate
     assert {name for name in type(gate).model_fields if getattr(gate, name)} == {
         "format", "primary", "guards", "latency", "failures", "required_slices", "waived_axes",
+        "soak",
     }  # fmt: skip
 
 
@@ -59,6 +60,7 @@ def test_the_docs_name_every_option_and_outcome() -> None:
         *Guard.model_fields,
         *PrimaryClaim.model_fields,
         *RequiredSlices.model_fields,
+        *SoakSection.model_fields,
     }
     assert {
         name for name in names | set(Outcome) if f"`{name}" not in page and f"{name}:" not in page

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import yaml
 from made_up_runs import MadeUpRun
 from typer.testing import CliRunner
 
+import command_line
 from misheard.commands import app
 
 BASE = MadeUpRun(wrong=lambda number: 3, system="base")
@@ -48,10 +48,7 @@ def files(tmp_path: Path, runs: Path) -> Path:
 
 def misheard(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     outside = {k: v for k, v in os.environ.items() if not k.startswith("GITHUB_")}
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)],
-        capture_output=True, text=True, check=False, cwd=folder, env=outside | environment,
-    )  # fmt: skip
+    return command_line.misheard(*arguments, cwd=folder, env=outside | environment)
 
 
 def test_exit_code_terminal_json_and_junit_agree(files: Path) -> None:

@@ -140,7 +140,7 @@ HOSTILE = [
 def test_names_from_outside_stay_text_everywhere(text: str) -> None:
     one = verdict([Status.FAIL])
     one = replace(
-        one, suite=text, candidate=text, baseline=text, gate=text, notes=(text,),
+        one, suite=text, candidate=text, baseline=text, gate=text, soak=text, notes=(text,),
         checks=(replace(one.checks[0], id=f"guards/{text}", why=text),),
     )  # fmt: skip
     for each in (one, replace(one, checks=(), refusals=(text,), outcome=Outcome.NOT_COMPARABLE)):

@@ -1,13 +1,13 @@
 """A run clip by clip and its report count the same words under every profile."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+
+import command_line
 
 MakePath = Callable[..., Path]
 
@@ -19,9 +19,7 @@ SPOKEN = [
 
 
 def misheard(*arguments: object) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    done = command_line.misheard(*arguments)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,14 +1,14 @@
 """A run over code-switched speech: what the suite declares is in the report, and in a comparison."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from command_line import misheard
 
 MakePath = Callable[..., Path]
 
@@ -40,12 +40,6 @@ def finished(tmp_path: Path, make_suite: MakePath, make_config: MakePath) -> Pat
     done = misheard("run", config, "--cpu", "--suite", suite, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     return tmp_path / "out"
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def test_the_report_has_what_the_suite_asks_for(finished: Path) -> None:

@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from clip_by_clip import word_rates
 
+from command_line import misheard
+
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "command-exact.yaml"
 PROGRAM = Path(__file__).with_name("canned_program.py")
@@ -28,13 +30,6 @@ SPOKEN = {
     "silence": ("", "thank you"),
     "quiet": ("", ""),
 }
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env=None,
-    )  # fmt: skip
 
 
 class Evaluation:

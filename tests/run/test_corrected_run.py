@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from command_line import misheard
 from misheard.metrics.base import Arm
 from misheard.run.finished import read_finished_run
 from misheard.run.replies import read_replies
@@ -28,12 +27,6 @@ FAILED = {"ref": "a b", "raw": "a canary", "corrected": "a canary"}
 ANSWERED = {"ref": "哪里", "raw": "那里", "corrected": "那里"}
 SPOKEN = [*CASES, FAILED, ANSWERED]
 ANSWER = "Sorry, a canary cannot help."
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def heard_by(suite: Path, audio: str) -> str:

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from command_line import misheard
 from misheard.audio.decode import decode
 from misheard.judge.calibration import Calibration, Rerun, calibrate, read_calibration, write_calibration
 from misheard.judge.calibration_set import read_calibration_set
@@ -21,12 +20,6 @@ from misheard.recognizers.protocol import AudioWindow
 MakePath = Callable[..., Path]
 
 REPLY = json.dumps({"rationale": "canary rationale", "score": 70})
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def judged_config(make_config: MakePath, reply: str = REPLY, **judge: Any) -> Path:

@@ -1,15 +1,14 @@
 """A run that is killed again and again ends like one that was not.
 
-Every kill is a SIGKILL at a random moment of a real process. Afterwards `report.json` must be the same bytes
-as the unbroken run's, timings aside.
+Every kill is a SIGKILL at a random moment of a real process. It has its imports done when it starts, so that
+the moments fall into its work. Afterwards `report.json` must be the same bytes as the unbroken run's, timings
+aside.
 """
 
 import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,48 +16,63 @@ from typing import Any
 
 import pytest
 
+from command_line import Warm, warm_process
+
 KILLS = 20
+TRANSFORMERS = (
+    "transformers", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
+    "transformers.models.llama.modeling_llama",
+)  # fmt: skip
 
 
-def command(config: Path, suite: Path, out: Path, *more: str) -> list[str]:
-    return [
-        sys.executable, "-m", "misheard", "run", str(config), "--cpu",
-        "--suite", str(suite), "--out", str(out), *more,
-    ]  # fmt: skip
+class Runs:
+    """Runs of one config over one suite, in forks of a process that has imported what they need."""
+
+    def __init__(self, warm: Warm, config: Path, suite: Path) -> None:
+        self._warm = warm
+        self._arguments = ["run", str(config), "--cpu", "--suite", str(suite), "--out"]
+
+    def start(self, out: Path, resume: bool) -> None:
+        with (out.with_name(f"{out.name}.log")).open("ab") as log, Path(os.devnull).open("rb") as nothing:
+            self._warm.start(
+                [*self._arguments, str(out), *["--resume"] * resume], Path.cwd(), os.environ,
+                [nothing.fileno(), log.fileno(), log.fileno()],
+            )  # fmt: skip
+
+    def is_killed(self, after: float) -> bool:
+        """Return whether the run had to be killed because it had not ended after that many seconds."""
+        try:
+            status = self._warm.wait(after)
+        except TimeoutError:
+            self._warm.kill()
+            status = self._warm.wait()
+            if status == -signal.SIGKILL:
+                return True
+        assert status in (0, 1)
+        return False
+
+    def finish(self, out: Path, resume: bool = False) -> float:
+        """Run to the end; return how long it took."""
+        self.start(out, resume)
+        started = time.monotonic()
+        assert self._warm.wait() in (0, 1), out.with_name(f"{out.name}.log").read_text()
+        return time.monotonic() - started
 
 
-def finish(config: Path, suite: Path, out: Path, *more: str) -> float:
-    """Run to the end; return how long it took."""
-    started = time.monotonic()
-    done = subprocess.run(command(config, suite, out, *more), capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return time.monotonic() - started
-
-
-def kill_many_times(config: Path, suite: Path, folder: Path, seconds: float) -> list[Path]:
+def kill_many_times(runs: Runs, folder: Path, seconds: float) -> list[Path]:
     """Kill `KILLS` runs; one that ended before its kill is followed by a new one. Return all directories."""
     rng = random.Random(20)
     kills = 0
     directories = [folder / "killed-0"]
-    resume: list[str] = []
+    resume = False
     while kills < KILLS:
-        process = subprocess.Popen(
-            command(config, suite, directories[-1], *resume),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            process.wait(timeout=rng.uniform(0.1 * seconds, 1.1 * seconds))
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        runs.start(directories[-1], resume)
+        if runs.is_killed(after=rng.uniform(0.0, 1.1 * seconds)):
             kills += 1
         else:
-            assert process.returncode in (0, 1)
             directories.append(folder / f"killed-{len(directories)}")
-        resume = ["--resume"] if (directories[-1] / "journal").exists() else []
-    finish(config, suite, directories[-1], *resume)
+        resume = (directories[-1] / "journal").exists()
+    runs.finish(directories[-1], resume)
     return directories
 
 
@@ -79,10 +93,13 @@ def committed_texts(directory: Path) -> list[str]:
     return sorted(lines)
 
 
-def check(config: Path, suite: Path, folder: Path) -> None:
+def check(config: Path, suite: Path, folder: Path, *modules: str) -> None:
     unbroken = folder / "unbroken"
-    seconds = finish(config, suite, unbroken)
-    for directory in kill_many_times(config, suite, folder, seconds):
+    with warm_process(*modules) as warm:
+        runs = Runs(warm, config, suite)
+        seconds = runs.finish(unbroken)
+        directories = kill_many_times(runs, folder, seconds)
+    for directory in directories:
         assert report_without_timings(directory) == report_without_timings(unbroken)
         assert committed_texts(directory) == committed_texts(unbroken)
         for name in ("plan.jsonl", "matrix.csv", "failures.csv"):
@@ -113,11 +130,11 @@ def test_real_models_killed_twenty_times(
         },
         respond={"max_tokens": 12},
     )  # fmt: skip
-    check_limited(config, demo, tmp_path)
+    check(config, first_items(demo, tmp_path), tmp_path, "ctranslate2", "torch", *TRANSFORMERS)
 
 
-def check_limited(config: Path, suite: Path, folder: Path) -> None:
-    """Check over the first items of a suite, laid out as a suite of their own."""
+def first_items(suite: Path, folder: Path) -> Path:
+    """Lay the first items of a suite out as a suite of their own."""
     small = folder / "small"
     small.mkdir()
     (small / "suite.yaml").write_bytes((suite / "suite.yaml").read_bytes())
@@ -127,4 +144,4 @@ def check_limited(config: Path, suite: Path, folder: Path) -> None:
         audio = json.loads(row)["audio"]
         (small / audio).parent.mkdir(parents=True, exist_ok=True)
         (small / audio).write_bytes((suite / audio).read_bytes())
-    check(config, small, folder)
+    return small

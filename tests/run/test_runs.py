@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command_line import misheard
+
 MakePath = Callable[..., Path]
-
-
-def misheard(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-    )
 
 
 def run(config: Path, suite: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:

@@ -16,16 +16,11 @@ pytest.importorskip("soundfile", reason="needs the extra run")
 
 from scene_runs import golden, scene_config, scene_rows, write_scenes
 
+from command_line import misheard
 from misheard.run.directory import RunDirectory
 from misheard.run.replies import read_replies
 
 CANARY = re.compile(rb"canary", re.IGNORECASE)
-
-
-def misheard(*arguments: object) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def report(run: Path) -> dict[str, Any]:

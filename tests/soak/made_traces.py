@@ -78,3 +78,17 @@ def write(path: Path, rows: Iterable[Row], header: Row | None = HEADER) -> Path:
 def judged(folder: Path, rows: Iterable[Row], limits: Limits | None = None) -> SoakVerdict:
     path = write(folder / "trace.jsonl", rows)
     return judge_trace(read_trace(path), limits or Limits(), path.name, None)
+
+
+def soak_folder(folder: Path, rows: Iterable[Row], **changes: Any) -> Path:
+    """The folder of a soak as it is left behind; a change to ... takes a fact out."""
+    facts = {
+        "schema": "misheard/soak/1", "status": "complete", "minutes": 5, "speed": "max",
+        "behind_seconds": 1.5, "restarts": 2, "limits": Limits().model_dump(mode="json"),
+        "limits_name": None, "config": {"suite": "somewhere"},
+    }  # fmt: skip
+    folder.mkdir()
+    facts = {name: value for name, value in {**facts, **changes}.items() if value is not ...}
+    (folder / "soak.json").write_text(json.dumps(facts))
+    write(folder / "trace.jsonl", rows)
+    return folder

@@ -62,6 +62,30 @@ def blocked(rows: list[Row]) -> list[Row]:
     return in_order(rows)
 
 
+def unreplied(rows: list[Row], failure: str, success: str, turns: int = 10) -> list[Row]:
+    """Of some turns no reply of one kind comes."""
+    for turn in range(40, 40 + turns):
+        row = find(rows, success, turn)
+        row["event"] = failure
+        for count in ("words", "words_changed", "operations", "shapes"):
+            row.pop(count, None)
+    return rows
+
+
+def unanswered(rows: list[Row]) -> list[Row]:
+    """Of one turn there is nothing but a failed answer."""
+    rows = unreplied(rows, "answer_failed", "answer_finished", turns=1)
+    return less(rows, "plan_accepted", 40)
+
+
+def planned_again(rows: list[Row]) -> list[Row]:
+    plans = [row for row in rows if row["event"] == "plan_accepted"]
+    rejected = [
+        {"event": "plan_rejected", "t": r["t"] - 0.1, "turn": r["turn"], "seconds": 0.2} for r in plans
+    ]
+    return in_order([*rows, *rejected])
+
+
 def merged_by_audio(rows: list[Row]) -> None:
     find(rows, "transcript_final", 40)["audio_to"] += 4.0
 
@@ -188,6 +212,14 @@ BROKEN: dict[str, tuple[str, Break, int, tuple[str, str | None]]] = {
         ),
         1, ONE,
     ),
+    "not planned, and not corrected": (
+        "unresolved",
+        lambda rows: less(
+            unreplied(less(rows, "plan_accepted", 40), "correction_failed", "corrected", turns=1),
+            "answer_finished", 40,
+        ),
+        1, ONE,
+    ),
     "not applied": ("unresolved", undrawn, 1, ("operation_accepted", "op81")),
     "after drained": (
         "unresolved", lambda rows: [*rows, {"event": "answer_finished", "t": 500, "turn": "t40"}], 1,
@@ -198,6 +230,22 @@ BROKEN: dict[str, tuple[str, Break, int, tuple[str, str | None]]] = {
     "empty": (
         "empty_transcripts", lambda rows: failed(rows, *range(40, 50), event="transcript_empty"), 10,
         ("transcript_empty", "t40"),
+    ),
+    "no plans": (
+        "failed_replies", lambda rows: unreplied(rows, "plan_rejected", "plan_accepted"), 10,
+        ("plan_rejected", "t40"),
+    ),
+    "no answers": (
+        "failed_replies", lambda rows: unreplied(rows, "answer_failed", "answer_finished"), 10,
+        ("answer_failed", "t40"),
+    ),
+    "no corrections": (
+        "failed_replies", lambda rows: unreplied(rows, "correction_failed", "corrected"), 10,
+        ("correction_failed", "t40"),
+    ),
+    "no boards": (
+        "failed_replies", lambda rows: unreplied(rows, "render_failed", "board_ready"), 10,
+        ("render_failed", "t40"),
     ),
     "merged": ("merged_finals", merged_by_audio, 1, ONE),
     "swallowed": ("merged_finals", merged_without_audio, 1, ONE),
@@ -256,6 +304,19 @@ KEPT: dict[str, tuple[str, Break]] = {
         lambda rows: in_order([*rows, {"event": "transcript_failed", "t": 203.6, "turn": "t40"}]),
     ),
     "failed is not unresolved": ("unresolved", lambda rows: failed(rows, 40)),
+    "no plan is an outcome": ("unresolved", lambda rows: unreplied(rows, "plan_rejected", "plan_accepted")),
+    "no answer is an outcome": ("unresolved", unanswered),
+    "some plans rejected": (
+        "failed_replies", lambda rows: unreplied(rows, "plan_rejected", "plan_accepted", turns=8),
+    ),
+    "three failures of one turn each": (
+        "failed_replies",
+        lambda rows: unreplied(
+            unreplied(unreplied(rows, "plan_rejected", "plan_accepted", turns=8),
+                      "answer_failed", "answer_finished", turns=8),
+            "correction_failed", "corrected", turns=8),
+    ),
+    "plans rejected before others": ("failed_replies", planned_again),
     "numbered": ("operation_order", lambda rows: numbered(rows, swap=False)),
     "removed": (
         "board_keeps_shapes",
@@ -287,6 +348,7 @@ NEEDS = {
     "unresolved": ("drained",),
     "failed_transcripts": ("transcript_final",),
     "empty_transcripts": ("transcript_final",),
+    "failed_replies": ("plan_accepted", "answer_finished", "corrected", "board_ready"),
     "merged_finals": ("transcript_final",),
     "duplicate_finals": ("transcript_final",),
     "operation_order": ("operation_applied",),
@@ -386,6 +448,8 @@ def test_a_budget_is_judged_by_what_the_times_can_say(
         ({"failed_share_at_most": 0.05}, "failed_transcripts", lambda rows: failed(rows, 40)),
         ({"empty_share_at_most": 0.2}, "empty_transcripts",
          lambda rows: failed(rows, *range(40, 50), event="transcript_empty")),
+        ({"failed_replies_at_most": 0.125}, "failed_replies",
+         lambda rows: unreplied(rows, "plan_rejected", "plan_accepted")),
         ({"resolve_seconds": 60.0}, "failed_blocks_nothing", blocked),
         ({"merge_seconds": 5.0}, "merged_finals", merged_by_audio),
         ({"audio_gap_seconds": 1.5}, "audio_coverage", gap),
@@ -411,3 +475,83 @@ def test_counts_of_words_that_cannot_be_are_no_evidence(tmp_path: Path) -> None:
     verdict = judged(tmp_path, rows)
     assert status(verdict, "streaming/rewritten_words") is Status.NO_EVIDENCE
     assert (verdict.exit_code, verdict.breaches["streaming/rewritten_words"].count) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    "failure", ["answer_failed", "correction_failed", "transcript_failed", "render_failed"]
+)
+def test_a_failure_need_not_say_how_long_it_took(tmp_path: Path, failure: str) -> None:
+    rows = in_order([*healthy(), {"event": failure, "t": 204.9, "turn": "t40"}])
+    assert judged(tmp_path, rows).exit_code == 0
+
+
+def test_the_lag_after_the_end_of_speech_ends_with_the_last_segment(tmp_path: Path) -> None:
+    rows = healthy()
+    last = []
+    for row in rows:
+        if row["event"] == "transcript_final":
+            # the first segment comes while the turn is spoken, the second 5 seconds after it
+            last.append({**row, "segment": 1, "t": row["t"] + 4.0})
+            row |= {"segment": 0, "t": row["t"] - 1.5}
+    verdict = judged(tmp_path, in_order([*rows, *last]))
+    assert status(verdict, "streaming/end_of_speech_lag") is Status.FAIL
+    lag = next(c for c in verdict.verdict.checks if c.id == "streaming/end_of_speech_lag")
+    assert lag.candidate == pytest.approx(5.0)
+    first = next(c for c in verdict.verdict.checks if c.id == "streaming/first_final")
+    assert first.candidate == pytest.approx(2.3)
+
+
+def test_a_partial_without_a_word_is_no_first_partial(tmp_path: Path) -> None:
+    rows = healthy()
+    early = [
+        {"event": "transcript_partial", "t": row["t"] + 0.1, "turn": row["turn"], "words": 0}
+        for row in rows if row["event"] == "turn_opened"
+    ]  # fmt: skip
+    late_partials(rows)
+    assert status(judged(tmp_path, in_order([*rows, *early])), "streaming/first_partial") is Status.FAIL
+
+
+def rewritten(verdict: SoakVerdict) -> float | None:
+    return next(c.candidate for c in verdict.verdict.checks if c.id == "streaming/rewritten_words")
+
+
+def test_the_share_of_rewritten_words_is_of_all_words_that_were_shown(tmp_path: Path) -> None:
+    # each turn shows 3 words, then 1 other in place of one of them and 3 new ones; the final changes none
+    assert rewritten(judged(tmp_path, healthy())) == pytest.approx(80 / (80 * 7))
+
+
+def test_partials_of_segments_are_compared_with_those_of_their_segment(tmp_path: Path) -> None:
+    rows = []
+    for row in healthy():
+        rows.append(row)
+        if row["event"] in ("transcript_partial", "transcript_final"):
+            row["segment"] = 0
+            rows.append({**row, "segment": 1, "t": row["t"] + 0.1})
+    verdict = judged(tmp_path, in_order(rows))
+    assert rewritten(verdict) == pytest.approx(1 / 7)
+
+
+def test_an_empty_transcript_takes_back_what_partials_showed(tmp_path: Path) -> None:
+    rows = healthy()
+    for turn in range(40):
+        row = find(rows, "transcript_final", turn)
+        for name in ("words", "words_rewritten", "audio_from", "audio_to"):
+            del row[name]
+        row["event"] = "transcript_empty"
+    again = [row for row in rows if row["event"] == "transcript_empty"]
+    verdict = judged(tmp_path, in_order([*rows, *again]))
+    assert rewritten(verdict) == pytest.approx((80 + 40 * 6) / (80 * 7))
+    assert status(verdict, "streaming/rewritten_words") is Status.FAIL
+
+
+def test_a_transcript_that_does_not_say_what_it_rewrote_is_no_evidence(tmp_path: Path) -> None:
+    rows = healthy()
+    del find(rows, "transcript_final", 40)["words_rewritten"]
+    verdict = judged(tmp_path, rows)
+    assert status(verdict, "streaming/rewritten_words") is Status.NO_EVIDENCE
+    assert verdict.breaches["streaming/rewritten_words"].first[0].id == "t40"
+    for row in rows:
+        if row["event"] == "transcript_partial" and row["words"] == 3:
+            del row["words_rewritten"]
+    find(rows, "transcript_final", 40)["words_rewritten"] = 0
+    assert status(judged(tmp_path, rows), "streaming/rewritten_words") is Status.PASS

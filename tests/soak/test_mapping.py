@@ -9,6 +9,7 @@ import yaml
 from made_traces import HEADER, Row, healthy, judged, write
 
 from misheard.errors import InputError, SoakError
+from misheard.soak.events import FaultKind
 from misheard.soak.limits import Limits, load_limits
 from misheard.soak.mapping import load_mapping
 from misheard.soak.reading import ReadTrace, read_trace
@@ -158,6 +159,21 @@ def test_the_name_of_an_event_may_say_its_type(tmp_path: Path) -> None:
     assert trace.id_names["operation"] == ("7",)
 
 
+def test_the_name_of_an_event_or_a_field_may_say_the_fault(tmp_path: Path) -> None:
+    mapping = {
+        "format": "misheard-mapping/1", "event": "kind", "time": "at", "fields": {"fault": "what"},
+        "events": {
+            "killed": {"event": "fault_injected", "fault": "server_crash"}, "chaos": "fault_injected",
+        },
+    }  # fmt: skip
+    lines = [{"kind": "killed", "at": 1, "what": CANARY}, {"kind": "chaos", "at": 2, "what": "disk_full"}]
+    trace = read(tmp_path, lines, mapping).trace
+    assert trace.faults == ((0, FaultKind.SERVER_CRASH), (1, FaultKind.DISK_FULL))
+    with pytest.raises(SoakError, match="fault must be one of") as error:
+        read(tmp_path, [{"kind": "chaos", "at": 2, "what": CANARY}], mapping)
+    assert CANARY not in str(error.value)
+
+
 def test_a_trace_without_a_mapped_event_is_none(tmp_path: Path) -> None:
     with pytest.raises(SoakError, match="no event is one that the mapping names"):
         read(tmp_path, [HEADER, *healthy(1)])
@@ -180,6 +196,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "required": (MAPPING | {"fields": {}}, "'vad.begin' is turn_opened, which needs turn"),
     "type of no operation": (
         MAPPING | {"events": {"x": {"event": "drained", "type": "remove"}}}, "drained is no operation"),
+    "fault of no fault": (
+        MAPPING | {"events": {"x": {"event": "drained", "fault": "disk_full"}}}, "drained has no fault"),
+    "unknown fault": (
+        MAPPING | {"events": {"x": {"event": "fault_injected", "fault": "fire"}}},
+        "events.x.fault: must be 'recognizer_error'"),
     "unknown option": (MAPPING | {"event_field": "x"}, "event_field: unknown option (did you mean 'event'?)"),
     "path": (MAPPING | {"event": "a..b"}, "event: is no name of a field"),
     "ids": (MAPPING | {"ids": "plain"}, "ids: must be 'as_written' or 'hashed'"),

@@ -24,7 +24,7 @@ from misheard.commands import app
 from misheard.soak.checks.latency import STAGE_EVENTS, judge_times
 from misheard.soak.checks.registry import CHECKS
 from misheard.soak.document import soak_document
-from misheard.soak.events import FIELDS, EventName, OperationType
+from misheard.soak.events import FIELDS, EventName, FaultKind, OperationType
 from misheard.soak.limits import DEFAULT_LATENCY, STAGES, Limits
 from misheard.soak.terminal import render_soak
 from misheard.stats.gate import Status
@@ -51,12 +51,12 @@ def failing(rows: list[Row]) -> list[Row]:
 
 
 ENDS: dict[str, tuple[Callable[[list[Row]], list[Row]], int, str]] = {
-    "kept": (lambda rows: rows, 0, "SHIP: 27 checks passed"),
-    "broken": (failing, 1, "NO SHIP: of 27 checks 1 failed"),
-    "unsure": (inconclusive, 3, "INCONCLUSIVE: of 27 checks 1 inconclusive"),
+    "kept": (lambda rows: rows, 0, "SHIP: 28 checks passed"),
+    "broken": (failing, 1, "NO SHIP: of 28 checks 1 failed"),
+    "unsure": (inconclusive, 3, "INCONCLUSIVE: of 28 checks 1 inconclusive"),
     "silent": (
         lambda rows: without(failing(rows), lambda row: row["event"] == "drained"), 4,
-        "INCOMPLETE: of 27 checks 1 without evidence, 1 failed",
+        "INCOMPLETE: of 28 checks 1 without evidence, 1 failed",
     ),
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_a_broken_trace_of_the_command_names_its_events(tmp_path: Path) -> None:
     done = misheard_command(tmp_path, "t.jsonl")
     assert (done.returncode, done.stderr) == (1, "")
     assert "over the limit; sample in line" in " ".join(done.stdout.split())
-    assert done.stdout.splitlines()[-1] == "NO SHIP: of 27 checks 1 failed"
+    assert done.stdout.splitlines()[-1] == "NO SHIP: of 28 checks 1 failed"
 
 
 def test_bad_input_ends_with_2_and_leaves_no_earlier_verdict(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_the_trace_of_the_page_is_one(tmp_path: Path) -> None:
 
 def test_the_page_names_every_check_event_and_field() -> None:
     page = (Path(__file__).parents[2] / "docs" / "soak.md").read_text()
-    for name in (*(check.name for check in CHECKS), *EventName, *FIELDS, *OperationType):
+    for name in (*(check.name for check in CHECKS), *EventName, *FIELDS, *OperationType, *FaultKind):
         assert f"`{name}`" in page, name
 
 
@@ -143,7 +143,7 @@ def test_the_check_loads_no_model_library(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"
         "from misheard.soak.command import SoakCheckOptions, check_trace\n"
-        "check_trace(SoakCheckOptions(Path(sys.argv[1]), None, None, None))\nprint(*sys.modules)"
+        "check_trace(SoakCheckOptions(Path(sys.argv[1])))\nprint(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(trace)], capture_output=True, text=True, check=True

@@ -55,6 +55,7 @@ _VALUES = st.one_of(
             True,
             None,
             "add_shape",
+            "clock_jump",
             "hello",
             "",
             [],
@@ -69,7 +70,7 @@ _VALUES = st.one_of(
 @given(name=st.sampled_from(EventName), key=st.sampled_from([*FIELDS, "text"]), value=_VALUES)
 def test_code_and_schema_agree_about_any_event(name: EventName, key: str, value: object) -> None:
     good: dict[str, Any] = {"t": 1.0, "turn": "t1", "operation": 4, "type": "remove", "words": 1,
-                            "audio_from": 1.0, "audio_to": 2.0}  # fmt: skip
+                            "audio_from": 1.0, "audio_to": 2.0, "fault": "disk_full"}  # fmt: skip
     required = {key: good[key] for key in ("t", *SHAPES[name].required)}
     event = {"event": str(name), **required, key: value}
     try:
@@ -94,6 +95,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "words as id": ('{"event": "turn_opened", "t": 1, "turn": "t1 zanzibarcanary"}', "turn is no id"),
     "text as type": ('{"event": "operation_applied", "t": 1, "operation": 1, "type": "zanzibarcanary"}',
                      "type must be one of add_shape"),
+    "text as fault": ('{"event": "fault_injected", "t": 1, "fault": "zanzibarcanary"}',
+                      "fault must be one of recognizer_error"),
+    "another fault": ('{"event": "fault_injected", "t": 1, "fault": "remove"}', "fault must be one of"),
+    "no fault": ('{"event": "fault_injected", "t": 1}', "fault is missing"),
     "text as event": ('{"event": "zanzibarcanary", "t": 1}', "event is none that a trace has"),
     "text as number": ('{"event": "drained", "t": "zanzibarcanary"}', "t must be seconds between"),
     "text as line": ('"zanzibarcanary"', "is no JSON object"),

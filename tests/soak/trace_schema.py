@@ -14,6 +14,7 @@ from misheard.soak.events import (
     MAX_ID_NUMBER,
     SHAPES,
     EventName,
+    FaultKind,
     Kind,
     OperationType,
 )
@@ -25,6 +26,7 @@ DESCRIPTIONS = {
     "operation": "The operation.",
     "connection": "The connection that the operation draws or takes off; without it, the operation's id.",
     "type": "What the operation does to the board.",
+    "fault": "What was broken on purpose.",
     "order": "The number of the operation, where operations are numbered.",
     "words": "Words of the transcript or the answer.",
     "words_rewritten": "Words that the last partial of the turn showed and this one took back.",
@@ -32,7 +34,7 @@ DESCRIPTIONS = {
     "operations": "Operations of the plan.",
     "count": "Shapes that a remove takes off; 1 where it is not there.",
     "shapes": "Shapes on the board after the event.",
-    "seconds": "How long the stage took.",
+    "seconds": "How long the stage, or the restart, took.",
     "speech_end": "When the speech of the turn ended, on the clock of t.",
     "audio_from": "Where the audio begins, in seconds of the recording.",
     "audio_to": "Where the audio ends, in seconds of the recording.",
@@ -74,6 +76,8 @@ def _field(name: str, kind: Kind) -> dict[str, Any]:
         return {**described, "oneOf": forms}
     if kind is Kind.TYPE:
         return {**described, "enum": [str(each) for each in OperationType]}
+    if kind is Kind.FAULT:
+        return {**described, "enum": [str(each) for each in FaultKind]}
     number = "number" if kind is Kind.SECONDS else "integer"
     return {**described, "type": number, "minimum": 0, "maximum": LIMITS[kind]}
 

@@ -2,8 +2,6 @@
 
 import copy
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_suites import HEADER, read_rows, rows_of, write_suite
 
+import command_line
 from misheard.errors import SuiteError
 from misheard.scenes.scene import Connection, Scene, Shape
 from misheard.suite.changes import changes_between
@@ -185,8 +184,7 @@ def test_the_labels_of_a_connection_left_out_and_empty_are_the_same_plan(tmp_pat
 
 
 def misheard(*arguments: object) -> str:
-    command = [sys.executable, "-m", "misheard", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = command_line.misheard(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -5,22 +5,15 @@ carry a canary.
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from made_suites import read_rows, sets_of, write_suite
 
+from command_line import misheard
+
 CANARY = "zirconium xylophone"
-
-
-def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", *map(str, arguments)],
-        capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_suites import read_rows, rows_of, sets_of, write_suite
 
+from command_line import misheard
 from misheard.errors import InputError, SuiteError
 from misheard.suite.dividing import extend_suite, rotate_suite, split_suite
 from misheard.suite.division import divide
@@ -481,20 +482,15 @@ def test_the_loaders_of_sealed_items_are_called_by_their_keepers_alone() -> None
 )
 def test_options_that_say_nothing_together(tmp_path: Path, options: list[str], message: str) -> None:
     root = write_suite(tmp_path / "suite", rows_of(30))
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", "suite", "split", str(root), *options],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = misheard("suite", "split", root, *options)
     assert done.returncode == 2 and message in done.stderr
     assert not (root / "split.json").exists()
 
 
 def test_the_command_prints_the_sets_and_what_is_not_balanced(tmp_path: Path) -> None:
     root = write_suite(tmp_path / "suite", rows_of(30))
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", "suite", "split", str(root), "--reserve", "0.1"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = misheard("suite", "split", root, "--reserve", "0.1")
+    assert done.returncode == 0, done.stderr
     assert "holdout" in done.stdout and "noise=5dB" in done.stdout
     assert "the reserve is empty" not in done.stdout
     assert "note: for noise tiers, mix first, then split the tiers" in done.stdout
@@ -506,10 +502,8 @@ def test_split_tiers_name_the_suite_that_has_no_seal(tmp_path: Path) -> None:
     rows = rows_of(30)
     tiers = [{**row, "id": f"{row['id']}-5dB", "source": row["id"]} for row in rows]
     root = write_suite(tmp_path / "tiers", [*rows, *tiers])
-    done = subprocess.run(
-        [sys.executable, "-m", "misheard", "suite", "split", str(root)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = misheard("suite", "split", root)
+    assert done.returncode == 0, done.stderr
     assert "note: the suite that the tiers were mixed from has the recordings that are sealed" in done.stdout
     assert "note: the reserve is empty" in done.stdout
     sets = sets_of(root)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_suites import HEADER, read_rows, rows_of, write_suite
 
+import command_line
 from misheard.canonical import sha256_json
 from misheard.errors import InputError, NotComparableError, SuiteError
 from misheard.suite.changes import changes_between
@@ -366,12 +367,7 @@ def test_a_killed_process_leaves_a_whole_lock(suite: Path) -> None:
 
 def test_the_commands_say_what_changed(suite: Path) -> None:
     def misheard(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "misheard", "suite", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return command_line.misheard("suite", *arguments)
 
     assert "60 items locked" in misheard("lock", str(suite)).stdout
     assert "nothing changed" in misheard("diff", str(suite)).stdout

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from made_suites import read_rows, rows_of, write_suite
 
+from command_line import misheard
 from misheard.errors import InputError
 from misheard.suite.comparing import compare_with_commit
 from misheard.suite.dividing import split_suite
@@ -81,10 +82,7 @@ def remove_config(suite: Path) -> None:
 
 
 def diff(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", "suite", "diff", str(suite), "--against", "HEAD", *options],
-        capture_output=True, text=True, check=False, cwd=suite.parent,
-    )  # fmt: skip
+    return misheard("suite", "diff", suite, "--against", "HEAD", *options, cwd=suite.parent)
 
 
 RECIPE = ("--fail-on-edit", "--system", "configs/**/*.yaml")

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from command_line import misheard
 from misheard.errors import InputError
 from misheard.suite.overview import Overview, look_over
 from misheard.suite.overview_audio import hear
@@ -268,10 +268,7 @@ def test_scripts_of_languages_are_known_ones() -> None:
 
 
 def show(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misheard", "suite", "show", *map(str, arguments)],
-        capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"},
-    )  # fmt: skip
+    return misheard("suite", "show", *arguments, env={**os.environ, "COLUMNS": "100"})
 
 
 def test_the_command(suite: Path, tmp_path: Path) -> None:
@@ -297,8 +294,7 @@ def test_the_command(suite: Path, tmp_path: Path) -> None:
 
 def test_sealed_items_are_not_looked_at(tmp_path: Path) -> None:
     folder = make(tmp_path / "s", [{"session": f"s{n}"} for n in range(20)])
-    split = [sys.executable, "-m", "misheard", "suite", "split", str(folder), "--holdout", "0.1"]
-    done = subprocess.run(split, capture_output=True, text=True, check=False)
+    done = misheard("suite", "split", folder, "--holdout", "0.1")
     assert done.returncode == 0, done.stderr
     units = json.loads((folder / "split.json").read_text())["units"]
     sealed = [item for unit in units.values() if unit["set"] == "holdout" for item in unit["items"]]

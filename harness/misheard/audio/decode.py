@@ -13,7 +13,7 @@ into 16 kHz mono is named by `decoder_fingerprint`.
 
 import hashlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
@@ -125,12 +125,34 @@ def decode(path: Path) -> DecodedAudio:
     return DecodedAudio(samples, info, mixdown, fingerprint.sha256(path))
 
 
-def _decode_channel(path: Path, channel: int) -> FloatArray:
-    with open_audio(path) as reader, closing(_SampleStore()) as store:
+def stream(path: Path) -> Generator[FloatArray]:
+    """Yield the samples that `decode` gives in pieces, float32[n], of which it keeps none.
+
+    A recording with several channels is read twice, as the mixdown depends on all of it. Raises
+    ItemFailedError, where a file is cut after what could be read, and BackendError.
+    """
+    with open_audio(path) as reader:
+        energies = _Energies(reader.channels)
+        for block in reader.blocks() if reader.channels > 1 else ():
+            energies.add(block, block.mean(axis=1, dtype=np.float32))
+    yield from _stream(path, energies.instead_of_mean())
+
+
+def _stream(path: Path, channel: int | None) -> Generator[FloatArray]:
+    """Yield one channel, or the mean of all, at 16 kHz."""
+    with open_audio(path) as reader:
+        only = 0 if reader.channels == 1 else channel
         resampler = BlockResampler(reader.sample_rate, SAMPLE_RATE)
         for block in reader.blocks():
-            store.append(resampler.feed(np.ascontiguousarray(block[:, channel])))
-        store.append(resampler.finish())
+            mixed = block.mean(axis=1, dtype=np.float32) if only is None else block[:, only]
+            yield resampler.feed(np.ascontiguousarray(mixed))
+        yield resampler.finish()
+
+
+def _decode_channel(path: Path, channel: int) -> FloatArray:
+    with closing(_SampleStore()) as store, closing(_stream(path, channel)) as pieces:
+        for piece in pieces:
+            store.append(piece)
         return store.samples()
 
 

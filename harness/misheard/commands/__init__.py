@@ -15,7 +15,7 @@ from misheard.commands.power import power
 from misheard.commands.report import ReportCommand, report
 from misheard.commands.run import run
 from misheard.commands.score import score
-from misheard.commands.soak_check import soak_app
+from misheard.commands.soak import soak_app
 from misheard.commands.suite import suite_app
 
 app = typer.Typer(

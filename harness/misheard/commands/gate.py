@@ -14,6 +14,12 @@ def gate(
         str | None,
         typer.Option(metavar="RUN|promoted", help="Run to compare with, or the promoted one of the suite."),
     ] = None,
+    soak: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR|TRACE", help="Folder of a soak, or a trace, for the section soak of the gate."
+        ),
+    ] = None,
     baselines: Annotated[Path, typer.Option(help="Folder of the log of promotions.")] = Path("baselines"),
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the verdict as JSON.")] = None,
     junit_path: Annotated[Path | None, typer.Option("--junit", help="Write it as JUnit XML.")] = None,
@@ -36,7 +42,7 @@ def gate(
     on_github = os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github
     summary = os.environ.get("GITHUB_STEP_SUMMARY") if on_github else None
     outputs = GateOutputs(json_path, junit_path, Path(summary) if summary else None, github=on_github)
-    outputs.clear(keep=gate_file)
-    verdict = decide_gate(gate_file, run, baseline, baselines)
+    outputs.clear(gate_file, soak)
+    verdict = decide_gate(gate_file, run, baseline, baselines, soak)
     publish(verdict, outputs)
     raise typer.Exit(verdict.exit_code)

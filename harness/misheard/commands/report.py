@@ -9,7 +9,7 @@ import typer
 from misheard.commands.optional_values import USUAL, OptionalValues
 from misheard.errors import InputError
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run, or the folder of a soak.")]
 
 
 class ReportCommand(OptionalValues):
@@ -66,9 +66,21 @@ def report(
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
-    The run itself stays as it is. Exit code 2: an axis, value or metric that is not there, or no item left.
+    Of a soak it prints the session over its time and the verdict. Nothing that is read is changed. Exit code
+    2: an axis, value or metric that is not there, or no item left.
     """
+    from misheard.soak.finished import is_soak_folder
+
     is_matrix = any(option is not None for option in (by, where, metric, json_path, csv_path))
+    if is_soak_folder(run):
+        if is_matrix:
+            raise InputError(
+                f"{run}: is a soak, which has no conditions and no metrics; name the folder alone"
+            )
+        from misheard.soak.command import report_soak
+
+        report_soak(run)
+        return
     if html is not None or markdown is not None or open_it:
         _write_pages(run, USUAL if html is None and open_it else html, markdown, verdict, is_matrix, open_it)
         return

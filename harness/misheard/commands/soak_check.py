@@ -5,28 +5,32 @@ from typing import Annotated
 
 import typer
 
-soak_app = typer.Typer(no_args_is_help=True, help="Check the mechanism of a long session.")
 
-
-@soak_app.callback()
-def _soak() -> None:
-    """Check the mechanism of a long session."""
-
-
-@soak_app.command()
 def check(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Events of a session, JSONL; docs/soak.md.")],
+    trace: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="Events of a session, JSONL (docs/soak.md), or a soak's folder."
+        ),
+    ],
     mapping: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Names and units of another product's events, YAML."),
     ] = None,
     limits: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What the session may do, YAML.", show_default="docs/soak.md"),
+        typer.Option(
+            metavar="FILE",
+            help="What the session may do, YAML.",
+            show_default="docs/soak.md, or those of the folder",
+        ),
     ] = None,
     json_path: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")
     ] = None,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="Also show the session over its time.")
+    ] = False,
 ) -> None:
     """Check a trace of any product: lost turns, doubled finals, boards that shrink, drift, memory and more.
 
@@ -35,4 +39,4 @@ def check(
     """
     from misheard.soak.command import SoakCheckOptions, check_trace
 
-    raise typer.Exit(check_trace(SoakCheckOptions(trace, mapping, limits, json_path)))
+    raise typer.Exit(check_trace(SoakCheckOptions(trace, mapping, limits, json_path, timeline)))

@@ -12,6 +12,7 @@ from misheard.gate.junit import junit_xml
 from misheard.gate.terminal import render_verdict
 from misheard.gate.verdict import GateVerdict
 from misheard.run.directory import refuse_own_files
+from misheard.soak.finished import refuse_soak_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,18 @@ class GateOutputs:
     summary: Path | None
     github: bool
 
-    def clear(self, keep: Path) -> None:
+    def clear(self, gate: Path, soak: Path | None) -> None:
         """Remove the documents of an earlier verdict: a gate that cannot be run leaves none that says ship.
 
-        Raises InputError where two documents, or a document and the gate file, are one file, and where a
-        document would take the place of a run's own file.
+        Raises InputError where two documents, or a document and the gate file or the trace of a session, are
+        one file, and where a document would take the place of a run's or a soak's own file.
         """
-        places = [path.resolve() for path in (*self._documents, keep)]
+        inputs = (gate,) if soak is None else (gate, soak)
+        places = [path.resolve() for path in (*self._documents, *inputs)]
         if len(set(places)) < len(places):
-            raise InputError("--json, --junit and the gate file must be different files")
+            raise InputError("--json, --junit, the gate file and --soak must be different files")
         refuse_own_files(*self._documents)
+        refuse_soak_files(*self._documents)
         self.remove()
 
     def remove(self) -> None:

@@ -9,8 +9,9 @@ from misheard.gate.baseline import promoted_run
 from misheard.gate.budgets import check_budgets, check_gate_axes
 from misheard.gate.checks import Checker, Evidence, common_items
 from misheard.gate.comparable import RunFacts, differences, read_facts, unfit
-from misheard.gate.gate_file import load_gate
+from misheard.gate.gate_file import GateFile, load_gate
 from misheard.gate.resolve import Claim, needs_baseline, resolve_gate
+from misheard.gate.soak import judge_soak
 from misheard.gate.spec import Gate
 from misheard.gate.verdict import Check, GateVerdict, Outcome, decide_outcome
 from misheard.report.files import damaged_report
@@ -23,7 +24,9 @@ PROMOTED = "promoted"
 _REFUSED = (NotComparableError, IncompleteRunError, InputError)
 
 
-def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) -> GateVerdict:
+def decide_gate(
+    path: Path, run: Path, baseline: str | None, baselines: Path, soak: Path | None = None
+) -> GateVerdict:
     """Return the verdict of a gate on a run.
 
     What is wrong with a run, or forbids to compare two, is part of the verdict. Raises GateError and
@@ -34,8 +37,10 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
         run: directory of the candidate.
         baseline: directory of the run to compare with, PROMOTED, or None.
         baselines: folder of the log of promotions.
+        soak: folder or trace of a long session; None where the gate has no section about one.
     """
     file = load_gate(path)
+    _check_soak_given(file, soak)
     verdict = GateVerdict(
         outcome=Outcome.NOT_COMPARABLE,
         gate=plain(file.name),
@@ -45,6 +50,7 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
         suite=None,
         refusals=(),
         checks=(),
+        soak=None if soak is None else plain(soak.resolve().name),
     )
     try:
         with damaged_report(run):
@@ -72,10 +78,20 @@ def decide_gate(path: Path, run: Path, baseline: str | None, baselines: Path) ->
         with damaged_report(run):
             checks = _checks(file.gate, claims, candidate, other)
             notes = tuple(_notes(candidate, other))
+        if file.gate.soak is not None and soak is not None:
+            session = judge_soak(file.gate.soak, soak)
+            checks, notes = (*checks, *session.checks), (*notes, *session.notes)
     except _REFUSED as error:
         return _refused(verdict, [str(error)])
     outcome = decide_outcome(checks, ())
     return replace(verdict, outcome=outcome, checks=checks, notes=notes)
+
+
+def _check_soak_given(file: GateFile, soak: Path | None) -> None:
+    if file.gate.soak is not None and soak is None:
+        raise InputError(f"{file.name}: has a section soak; give the session, with --soak FOLDER or TRACE")
+    if file.gate.soak is None and soak is not None:
+        raise InputError(f"--soak: {file.name} has no section soak, which says what a session must show")
 
 
 def _refused(verdict: GateVerdict, problems: Sequence[str]) -> GateVerdict:

@@ -14,21 +14,30 @@ def verdict_document(verdict: GateVerdict) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "outcome": str(verdict.outcome),
-        "exit_code": verdict.exit_code,
-        "summary": summary(verdict),
+        **outcome_fields(verdict),
         "gate": {"name": verdict.gate, "sha256": verdict.gate_sha256},
         "suite": verdict.suite,
         "suite_lock": verdict.suite_lock,
         "candidate": verdict.candidate,
         "baseline": verdict.baseline,
+        "soak": verdict.soak,
         "refusals": list(verdict.refusals),
-        "notes": list(verdict.notes),
         "checks": [_check(check) for check in verdict.checks],
     }
 
 
-def _check(check: Check) -> dict[str, Any]:
+def outcome_fields(verdict: GateVerdict) -> dict[str, Any]:
+    """Return what the documents of all verdicts say of the whole."""
+    return {
+        "outcome": str(verdict.outcome),
+        "exit_code": verdict.exit_code,
+        "summary": summary(verdict),
+        "notes": list(verdict.notes),
+    }
+
+
+def answer_fields(check: Check) -> dict[str, Any]:
+    """Return what the documents of all verdicts say of a check."""
     interval = check.interval
     return {
         "id": check.id,
@@ -37,17 +46,23 @@ def _check(check: Check) -> dict[str, Any]:
         "reason": check.reason,
         "decides": check.decides,
         "why": check.why,
-        "rule": check.rule,
         "limit": check.limit,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "n": check.n,
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        **answer_fields(check),
+        "rule": check.rule,
         "metric": check.metric,
         "arm": check.arm,
         "slice": dict(check.slice),
         "baseline": check.baseline,
         "candidate": check.candidate,
         "difference": check.difference,
-        "interval": None if interval is None else [interval.low, interval.high],
         "p_value": check.p_value,
-        "n": check.n,
         "units": check.units,
         "failed_baseline": check.failed_baseline,
         "failed_candidate": check.failed_candidate,

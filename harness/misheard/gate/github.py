@@ -1,6 +1,6 @@
 """The verdict for GitHub Actions: workflow commands that annotate a run, and Markdown for its summary."""
 
-from misheard.gate.sentences import summary
+from misheard.gate.sentences import summary, undecided
 from misheard.gate.verdict import Check, GateVerdict, Outcome
 from misheard.report.markdown import markdown_text
 from misheard.stats.gate import Status
@@ -44,11 +44,12 @@ def _property(text: str) -> str:
 def step_summary(verdict: GateVerdict) -> str:
     """Return the verdict as Markdown, cut to what a step summary may hold."""
     baseline = "none" if verdict.baseline is None else markdown_text(verdict.baseline)
+    soak = "" if verdict.soak is None else f", soak {markdown_text(verdict.soak)}"
     head = [
         f"## {markdown_text(summary(verdict))}",
         "",
         f"gate {markdown_text(verdict.gate)}, suite {markdown_text(verdict.suite or 'unknown')}, "
-        f"candidate {markdown_text(verdict.candidate)}, baseline {baseline}",
+        f"candidate {markdown_text(verdict.candidate)}, baseline {baseline}{soak}",
         "",
     ]
     body = [f"* {markdown_text(text)}" for text in (*verdict.refusals, *verdict.notes)]
@@ -58,7 +59,7 @@ def step_summary(verdict: GateVerdict) -> str:
 
 
 def _row(check: Check) -> str:
-    status = _MARKS[check.status] + ("" if check.decides else " (one of several claims)")
+    status = _MARKS[check.status] + undecided(check)
     return f"| {status} | {markdown_text(check.id)} | {markdown_text(check.why)} |"
 
 

@@ -50,6 +50,7 @@ def _properties(verdict: GateVerdict) -> dict[str, str]:
         "suite": verdict.suite or "",
         "candidate": verdict.candidate,
         "baseline": verdict.baseline or "",
+        "soak": verdict.soak or "",
     }
 
 

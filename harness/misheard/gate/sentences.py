@@ -3,7 +3,7 @@
 Numbers and the ends of intervals are those that reports show; the fields of a check have them as computed.
 """
 
-from misheard.gate.verdict import Check, GateVerdict, Outcome
+from misheard.gate.verdict import MECHANISM, Check, GateVerdict, Outcome
 from misheard.report.labels import (
     UNICODE,
     count_of,
@@ -68,6 +68,13 @@ _RULES = {
     Rule.AT_MOST: "at most",
     Rule.AT_LEAST: "at least",
 }
+
+
+def undecided(check: Check) -> str:
+    """Return what to say behind the name of a check that does not decide; empty for one that does."""
+    if check.decides:
+        return ""
+    return " (decides only where required)" if check.role == MECHANISM else " (one of several claims)"
 
 
 def slice_name(conditions: tuple[tuple[str, str | None], ...]) -> str:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from misheard.errors import InputError
+from misheard.gate.options import Part, Reason, Seconds, Share
 from misheard.metrics.base import Arm
 from misheard.report.labels import is_in_points
+from misheard.soak.limits import Limits, known_check
 from misheard.stats.gate import Rule
 from misheard.stats.selection import Condition, parse_where
 from misheard.stats.slices import MIN_ITEMS
@@ -17,16 +19,16 @@ FORMAT = "misheard-gate/1"
 PRIMARY = "primary"
 """In place of a metric: the one that the suite names for each language."""
 
+ALL = "all"
+"""In place of the names of checks of a session: all of them."""
+
 _MAX_ENTRIES = 100
-_MAX_SECONDS = 86_400.0
 
 _MOST_POINTS = 100.0
 
-Share = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
 Margin = Annotated[float, Field(strict=True, ge=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
 PositiveMargin = Annotated[float, Field(strict=True, gt=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
 Bound = Annotated[float, Field(strict=True, ge=0.0, le=_MOST_POINTS, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(strict=True, gt=0.0, le=_MAX_SECONDS, allow_inf_nan=False)]
 Count = Annotated[int, Field(strict=True, ge=0, le=10**9)]
 Size = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 Axis = Annotated[str, Field(strict=True, pattern=r"^[a-z][a-z0-9_]{0,79}$")]
@@ -36,17 +38,13 @@ _RULES = {"must": Rule.MUST_IMPROVE, **{str(rule): rule for rule in Rule if rule
 """The option that each rule is written as."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
 def _different(axes: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(axes)) < len(axes):
         raise ValueError("names an axis twice")
     return axes
 
 
-class _Filtered(_Part):
+class _Filtered(Part):
     """A rate of some items, with exactly one tolerance.
 
     Attributes:
@@ -168,7 +166,7 @@ class Guard(_Selection):
     at_least: Bound | None = None
 
 
-class Latency(_Part):
+class Latency(Part):
     """A latency budget of the audio arm.
 
     Attributes:
@@ -180,7 +178,7 @@ class Latency(_Part):
     p95_seconds_at_most: Seconds
 
 
-class Failures(_Part):
+class Failures(Part):
     """How many of the candidate's items may fail, in any arm.
 
     Attributes:
@@ -198,7 +196,7 @@ class Failures(_Part):
         return self
 
 
-class RequiredSlices(_Part):
+class RequiredSlices(Part):
     """Slices that must be large enough.
 
     Attributes:
@@ -217,7 +215,48 @@ class RequiredSlices(_Part):
         return _different(value)
 
 
-class Gate(_Part):
+def _as_names(value: object) -> object:
+    return (ALL,) if value == ALL else value
+
+
+def _all_or_known(name: str) -> str:
+    return name if name == ALL else known_check(name)
+
+
+RequiredName = Annotated[str, Field(strict=True, max_length=80), AfterValidator(_all_or_known)]
+
+
+class SoakSection(Part):
+    """What a long session must show.
+
+    Attributes:
+        require: checks that must pass, by their names; ALL alone for what `misheard soak check` decides by.
+        limits: what the session may do, in place of the limits that it was played with.
+    """
+
+    require: Annotated[
+        tuple[RequiredName, ...], BeforeValidator(_as_names), Field(min_length=1, max_length=_MAX_ENTRIES)
+    ]
+    limits: Limits | None = None
+
+    @model_validator(mode="after")
+    def _check_choice(self) -> Self:
+        if ALL in self.require and len(self.require) > 1:
+            raise ValueError("require: give all, or a list of checks")
+        if self.limits is not None:
+            if self.limits.require:
+                raise ValueError("limits.require: name the checks under require of the section")
+            if both := sorted({*self.require} & {*self.limits.waived}):
+                raise ValueError(f"{', '.join(both)}: give require or limits.waived, not both")
+        return self
+
+    @property
+    def requires_all(self) -> bool:
+        """Whether every check is asked."""
+        return self.require == (ALL,)
+
+
+class Gate(Part):
     """What may ship.
 
     Attributes:
@@ -229,6 +268,7 @@ class Gate(_Part):
         failures: how many items may fail.
         required_slices: slices that must be large enough.
         waived_axes: gate axes of the suite that no check looks at, with the reason.
+        soak: what a long session must show.
     """
 
     format: Literal["misheard-gate/1"]
@@ -238,16 +278,8 @@ class Gate(_Part):
     latency: Annotated[tuple[Latency, ...], Field(max_length=_MAX_ENTRIES)] = ()
     failures: Failures = Failures(count_at_most=0)
     required_slices: Annotated[tuple[RequiredSlices, ...], Field(max_length=_MAX_ENTRIES)] = ()
-    waived_axes: Mapping[Axis, Annotated[str, Field(strict=True, min_length=1, max_length=200)]] = Field(
-        default_factory=dict
-    )
-
-    @field_validator("waived_axes")
-    @classmethod
-    def _check_reasons(cls, value: Mapping[str, str]) -> Mapping[str, str]:
-        if not all(reason.isprintable() and reason.strip() for reason in value.values()):
-            raise ValueError("a reason must be one line of text")
-        return value
+    waived_axes: Mapping[Axis, Reason] = Field(default_factory=dict)
+    soak: SoakSection | None = None
 
     @model_validator(mode="after")
     def _check_whole(self) -> Self:

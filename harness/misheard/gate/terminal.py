@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misheard.gate.sentences import summary
+from misheard.gate.sentences import summary, undecided
 from misheard.gate.verdict import Check, GateVerdict, Outcome
 from misheard.report.labels import Marks, with_marks
 from misheard.report.terminal import Sized
@@ -35,6 +35,8 @@ def _blocks(verdict: GateVerdict, marks: Marks) -> Iterator[RenderableType]:
     yield Text.assemble(("suite      ", "dim"), verdict.suite or "unknown")
     yield Text.assemble(("candidate  ", "dim"), verdict.candidate)
     yield Text.assemble(("baseline   ", "dim"), verdict.baseline or "none")
+    if verdict.soak is not None:
+        yield Text.assemble(("soak       ", "dim"), verdict.soak)
     yield Text("")
     for refusal in verdict.refusals:
         yield Padding(Text(refusal), (0, 0, 0, 2))
@@ -57,6 +59,6 @@ def _table(checks: tuple[Check, ...], marks: Marks) -> Table:
     table.add_column(overflow="fold")
     for check in checks:
         word, style = STATUS_WORDS[check.status]
-        where = Text(check.id if check.decides else f"{check.id} (one of several claims)", style="bold")
+        where = Text(f"{check.id}{undecided(check)}", style="bold")
         table.add_row(Text(word, style=style), Group(where, Text(with_marks(check.why, marks))))
     return table

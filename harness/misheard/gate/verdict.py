@@ -34,16 +34,20 @@ _EXIT_CODES = {
 }
 
 
+MECHANISM = "mechanism"
+"""The role of the checks of a long session."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One question that a gate asks, with its answer.
 
     Attributes:
         id: unique in the verdict, such as `guard/wer/audio/language=en`.
-        role: `primary`, `guard`, `latency`, `failures`, `required_slice` or `gate_axis`.
+        role: `primary`, `guard`, `latency`, `failures`, `required_slice`, `gate_axis` or MECHANISM.
         status, reason: the answer; see `Finding`.
         decides: whether the outcome depends on it. A claim of which any one is enough does not; the check
-            that sums such claims up does.
+            that sums such claims up does. A check of what need not happen does only where it is required.
         why: a sentence with the figures; no text of an item.
         rule, limit: the tolerance as the gate file has it; None where there is none.
         metric, arm: None for checks that are about no rate.
@@ -89,6 +93,7 @@ class GateVerdict:
         gate_sha256: fingerprint of its content.
         candidate, baseline: names of the run directories; None without a baseline.
         suite: name and version of the candidate's suite; None where it could not be read.
+        soak: name of the folder or trace of a long session; None without one.
         suite_lock: sha256 of the lock that the suite agreed with when the candidate ran; None without one.
         refusals: why nothing was checked; empty where something was.
         checks: every check, in the order of the gate file.
@@ -105,6 +110,7 @@ class GateVerdict:
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
     suite_lock: str | None = None
+    soak: str | None = None
 
     @property
     def exit_code(self) -> int:

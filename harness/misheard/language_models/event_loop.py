@@ -21,12 +21,18 @@ class EventLoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
+        self._closed = False
+        self._submitting = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Start the coroutine; cancelling the future cancels it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Start the coroutine; cancelling the future cancels it. Raises RuntimeError after `close`."""
+        with self._submitting:
+            if not self._closed:
+                return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        raise RuntimeError("nothing can be started after close()")
 
     def run(self, work: Coroutine[Any, Any, Result], seconds: float | None = None) -> Result:
         """Run the coroutine to its end; an exception here, Ctrl-C among them, cancels it.
@@ -64,10 +70,13 @@ class EventLoopThread:
 
         Requests are cancelled first, as they would fail, and be journaled, when their connections are closed.
         """
+        with self._submitting:
+            # what is started from now on would be neither cancelled nor run, and waited for in vain
+            self._closed = True
         if self._loop.is_closed():
             return
         with contextlib.suppress(TimeoutError, CancelledError):
-            self.submit(_cancel_others()).result(timeout=_CLOSE_SECONDS)
+            self._run_last(_cancel_others())
         if disconnect is not None:
             self._disconnect(disconnect)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -80,9 +89,12 @@ class EventLoopThread:
             await disconnect()
 
         try:
-            self.submit(last()).result(timeout=_CLOSE_SECONDS)
+            self._run_last(last())
         except Exception:  # noqa: BLE001 - a connection that cannot be closed is left to the operating system
             logging.getLogger(__name__).debug("closing the connections failed")
+
+    def _run_last(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=_CLOSE_SECONDS)
 
 
 class _Ended:

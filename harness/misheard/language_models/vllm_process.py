@@ -16,6 +16,7 @@ from misheard.language_models.gpu_memory import Gpu, memory_share, read_weights_
 from misheard.language_models.gpus import read_gpus
 from misheard.language_models.model_content import ModelContent, check_pinned, is_folder, read_content
 from misheard.language_models.settings import VllmServerSettings
+from misheard.language_models.several_servers import ServersGoneError
 from misheard.language_models.vllm_audit import AuditMode, audit_mode
 from misheard.language_models.vllm_command import VllmBuild, find_vllm, server_command, server_env
 from misheard.processes.arguments import without_secrets
@@ -132,7 +133,7 @@ class VllmProcess:
         return BackendError(f"{self._section}: {what}. Whole log: {self._log}; {shown}")
 
     def check_alive(self) -> None:
-        """Raise BackendError where the server has ended: the request that failed is not to blame."""
+        """Raise ServersGoneError where the server has ended: the request that failed is not to blame."""
         server = self._started()
         deadline = time.monotonic() + _DEATH_SECONDS
         while (status := server.exit_status()) is None and time.monotonic() < deadline:
@@ -141,7 +142,7 @@ class VllmProcess:
             time.sleep(_POLL_SECONDS)
         if status is not None:
             # The log is only named here: an engine that crashes may log what it was working on.
-            raise BackendError(
+            raise ServersGoneError(
                 f"{self._section}: the vLLM server ended during the run (exit status {status}); "
                 f"see {self._log}, then continue with --resume"
             )

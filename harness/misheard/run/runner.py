@@ -1,7 +1,6 @@
 """One run from beginning to end: plan, recognize, answer, score."""
 
 import contextlib
-import importlib.metadata
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,13 +25,9 @@ from misheard.run.progress import Progress
 from misheard.run.prompts import load_prompts
 from misheard.run.redaction import public_config
 from misheard.run.scoring import Scored, read_stage_replies, score_run, scoring_settings, what_is_asked
+from misheard.run.versions import library_versions
 from misheard.suite.holdout import use_opening
 from misheard.suite.items import Suite
-
-_LIBRARIES = (
-    "ctranslate2", "numba", "numpy", "openai", "pyarrow", "soundfile", "tokenizers", "torch", "torchaudio",
-    "transformers",
-)  # fmt: skip
 
 _ANSWERING = (
     "config.language_model", "config.correct", "config.respond", "config.plan", "config.render",
@@ -159,7 +154,7 @@ def _begin(
         "system": {},
         "arms": [str(arm) for arm in arms_of(config, suite)],
         "cpu": options.cpu,
-        "versions": _versions(),
+        "versions": library_versions(),
         "invocations": [],
     }
     if not directory.begun:
@@ -218,14 +213,6 @@ def _check_suite(directory: RunDirectory, suite: Suite) -> None:
     changed = [new.id for old, new in zip(kept.items, suite.items, strict=False) if old != new]
     names = ", ".join(changed[:20]) or "its header, or the number of its items"
     raise NotComparableError(f"--resume {directory.root}: the suite changed since the run began: {names}")
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _LIBRARIES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
 
 
 def _finish(context: RunContext) -> None:

@@ -1,5 +1,6 @@
-"""What the command `misheard soak check` does: read, judge, write, print."""
+"""What the command `misheard soak check` does: read, judge, write, print; and the report of a soak."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,58 +8,93 @@ from misheard.canonical import write_json
 from misheard.errors import InputError
 from misheard.run.directory import refuse_own_files
 from misheard.soak.document import soak_document
+from misheard.soak.finished import is_soak_folder, read_soak, refuse_soak_files
 from misheard.soak.limits import Limits, load_limits
 from misheard.soak.mapping import load_mapping
-from misheard.soak.reading import read_trace
-from misheard.soak.terminal import render_soak
-from misheard.soak.verdict import judge_trace
+from misheard.soak.reading import ReadTrace, read_trace
+from misheard.soak.terminal import render_finished, render_soak
+from misheard.soak.terminal_timeline import render_timeline
+from misheard.soak.verdict import SoakVerdict, judge_trace
 
 
 @dataclass(frozen=True, slots=True)
 class SoakCheckOptions:
-    """Files of the command; None for none.
+    """What the command is asked; None for no file.
 
     Attributes:
-        trace: JSONL.
+        trace: JSONL, or the folder of a soak.
         mapping: YAML, for a trace of another product.
-        limits: YAML, in place of the defaults.
+        limits: YAML, in place of the defaults, or of those of the folder.
         json: where the verdict goes besides the terminal.
+        timeline: whether the session is also shown over its time.
     """
 
     trace: Path
-    mapping: Path | None
-    limits: Path | None
-    json: Path | None
+    mapping: Path | None = None
+    limits: Path | None = None
+    json: Path | None = None
+    timeline: bool = False
+
+    @property
+    def inputs(self) -> Iterator[Path]:
+        """The files that are read."""
+        yield from (path for path in (self.trace, self.mapping, self.limits) if path is not None)
 
 
 def check_trace(options: SoakCheckOptions) -> int:
     """Judge a trace and print the verdict; return the exit code.
 
     An earlier verdict at the path of the new one is removed first, so that none is left where there is no
-    verdict. Raises SoakError and InputError for files that cannot be used.
+    verdict. Raises SoakError, InputError and IncompleteRunError for files that cannot be used.
     """
     _clear(options)
-    limits = Limits() if options.limits is None else load_limits(options.limits)
-    mapping = None if options.mapping is None else load_mapping(options.mapping)
-    read = read_trace(options.trace, mapping)
-    limits_name = None if options.limits is None else options.limits.name
-    judged = judge_trace(read, limits, options.trace.name, limits_name)
+    read, judged = _judge(options)
     if options.json is not None:
         write_json(options.json, soak_document(judged))
 
     from misheard.console import stdout
 
+    if options.timeline:
+        stdout.print(render_timeline(read.trace, judged))
+        stdout.print()
     stdout.print(render_soak(judged))
     return judged.exit_code
+
+
+def _judge(options: SoakCheckOptions) -> tuple[ReadTrace, SoakVerdict]:
+    limits = None if options.limits is None else load_limits(options.limits)
+    limits_name = None if options.limits is None else options.limits.name
+    mapping = None if options.mapping is None else load_mapping(options.mapping)
+    if is_soak_folder(options.trace):
+        if mapping is not None:
+            raise InputError(
+                "--mapping is for the trace of another product, and not for the folder of a soak"
+            )
+        soak = read_soak(options.trace, limits, limits_name)
+        return soak.read, soak.judged
+    read = read_trace(options.trace, mapping)
+    return read, judge_trace(read, limits or Limits(), options.trace.name, limits_name)
 
 
 def _clear(options: SoakCheckOptions) -> None:
     target = options.json
     if target is None:
         return
-    inputs = (options.trace, options.mapping, options.limits)
-    if target.resolve() in {path.resolve() for path in inputs if path is not None}:
+    if target.resolve() in {path.resolve() for path in options.inputs}:
         raise InputError("--json must not be the trace, the mapping or the limits")
     refuse_own_files(target)
+    refuse_soak_files(target)
     if target.is_file() and not target.is_symlink():
         target.unlink()
+
+
+def report_soak(folder: Path) -> None:
+    """Print the folder of a soak: the session over its time, then the verdict on its trace.
+
+    Raises IncompleteRunError, SoakError and InputError for a folder that cannot be read.
+    """
+    soak = read_soak(folder)
+
+    from misheard.console import stdout
+
+    stdout.print(render_finished(soak))

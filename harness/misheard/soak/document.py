@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misheard.gate.sentences import summary
+from misheard.gate.document import answer_fields, outcome_fields
 from misheard.gate.verdict import Check
 from misheard.soak.verdict import Breaches, SoakVerdict
 
@@ -16,34 +16,23 @@ def soak_document(judged: SoakVerdict) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "outcome": str(verdict.outcome),
-        "exit_code": verdict.exit_code,
-        "summary": summary(verdict),
+        **outcome_fields(verdict),
         "trace": verdict.candidate,
         "limits": {"name": verdict.gate, "sha256": verdict.gate_sha256},
         "seconds": judged.seconds,
         "counts": dict(judged.counts),
-        "notes": list(verdict.notes),
         "checks": [_check(check, judged.breaches[check.id]) for check in verdict.checks],
     }
 
 
 def _check(check: Check, breaches: Breaches) -> dict[str, Any]:
-    interval = check.interval
     return {
-        "id": check.id,
-        "role": check.role,
-        "status": str(check.status),
-        "reason": check.reason,
-        "decides": check.decides,
-        "why": check.why,
+        **answer_fields(check),
         "purpose": breaches.why,
         "value": check.candidate,
-        "limit": check.limit,
-        "interval": None if interval is None else [interval.low, interval.high],
-        "n": check.n,
         "breaches": breaches.count,
         "events": [
-            {"line": pointer.line, "event": pointer.event, "id": pointer.id} for pointer in breaches.first
+            {"line": pointer.line, "t": pointer.t, "event": pointer.event, "id": pointer.id}
+            for pointer in breaches.first
         ],
     }

@@ -1,8 +1,9 @@
 """The events of a trace, `misheard-trace/1`: times, ids and counts, and no field that could hold text.
 
 A trace is JSONL. Its first line is `{"format": "misheard-trace/1"}`, every other line one event. Ids are
-numbers, short prefixes with numbers, UUIDs or hexadecimal digests, so that no word fits into one; operation
-types are of a fixed list. What else stands in an event is refused, and messages repeat none of it.
+numbers, short prefixes with numbers, UUIDs or hexadecimal digests, so that no word fits into one; types of
+operations and kinds of faults are of fixed lists. What else stands in an event is refused, and messages
+repeat none of it.
 """
 
 import re
@@ -32,16 +33,21 @@ class EventName(StrEnum):
     TRANSCRIPT_EMPTY = "transcript_empty"
     TRANSCRIPT_FAILED = "transcript_failed"
     CORRECTED = "corrected"
+    CORRECTION_FAILED = "correction_failed"
     PLAN_ACCEPTED = "plan_accepted"
     PLAN_REJECTED = "plan_rejected"
     OPERATION_ACCEPTED = "operation_accepted"
     OPERATION_APPLIED = "operation_applied"
     ANSWER_FINISHED = "answer_finished"
+    ANSWER_FAILED = "answer_failed"
     BOARD_READY = "board_ready"
+    RENDER_FAILED = "render_failed"
     AUDIO_RECEIVED = "audio_received"
     MICROPHONE_STOPPED = "microphone_stopped"
     DRAINED = "drained"
     SAMPLE = "sample"
+    FAULT_INJECTED = "fault_injected"
+    SERVER_RESTARTED = "server_restarted"
 
 
 class OperationType(StrEnum):
@@ -60,11 +66,27 @@ class OperationType(StrEnum):
     OTHER = "other"
 
 
+class FaultKind(StrEnum):
+    """What somebody broke on purpose, to see what the session makes of it."""
+
+    __hash__ = str.__hash__
+
+    RECOGNIZER_ERROR = "recognizer_error"
+    RECOGNIZER_TIMEOUT = "recognizer_timeout"
+    MALFORMED_PLAN = "malformed_plan"
+    SLOW_SERVER = "slow_server"
+    SERVER_CRASH = "server_crash"
+    STALLED_AUDIO = "stalled_audio"
+    CLOCK_JUMP = "clock_jump"
+    DISK_FULL = "disk_full"
+
+
 class Kind(Enum):
     """What a field holds."""
 
     ID = "id"
     TYPE = "type"
+    FAULT = "fault"
     SECONDS = "seconds"
     COUNT = "count"
     BYTES = "bytes"
@@ -80,6 +102,7 @@ FIELDS: Mapping[str, Kind] = {
     "operation": Kind.ID,
     "connection": Kind.ID,
     "type": Kind.TYPE,
+    "fault": Kind.FAULT,
     "order": Kind.COUNT,
     "words": Kind.COUNT,
     "words_rewritten": Kind.COUNT,
@@ -98,7 +121,7 @@ FIELDS: Mapping[str, Kind] = {
 
 ID_FIELDS = tuple(name for name, kind in FIELDS.items() if kind is Kind.ID)
 NUMBER_FIELDS = tuple(
-    name for name, kind in FIELDS.items() if kind not in (Kind.ID, Kind.TYPE) and name != "t"
+    name for name, kind in FIELDS.items() if kind not in (Kind.ID, Kind.TYPE, Kind.FAULT) and name != "t"
 )
 
 LIMITS: Mapping[Kind, float] = {Kind.SECONDS: MAX_SECONDS, Kind.COUNT: MAX_COUNT, Kind.BYTES: MAX_BYTES}
@@ -125,13 +148,14 @@ class Shape:
 SHAPES: Mapping[EventName, Shape] = {
     EventName.TURN_OPENED: Shape(("turn",), ("audio_from",)),
     EventName.TURN_CLOSED: Shape(("turn",), ("audio_from", "audio_to", "speech_end")),
-    EventName.TRANSCRIPT_PARTIAL: Shape(("turn", "words"), ("words_rewritten", "seconds")),
+    EventName.TRANSCRIPT_PARTIAL: Shape(("turn", "words"), ("segment", "words_rewritten", "seconds")),
     EventName.TRANSCRIPT_FINAL: Shape(
         ("turn", "words"), ("segment", "words_rewritten", "seconds", "audio_from", "audio_to")
     ),
     EventName.TRANSCRIPT_EMPTY: Shape(("turn",), ("seconds",)),
     EventName.TRANSCRIPT_FAILED: Shape(("turn",), ("seconds",)),
     EventName.CORRECTED: Shape(("turn",), ("words", "words_changed", "seconds")),
+    EventName.CORRECTION_FAILED: Shape(("turn",), ("seconds",)),
     EventName.PLAN_ACCEPTED: Shape(("turn",), ("operations", "seconds")),
     EventName.PLAN_REJECTED: Shape(("turn",), ("seconds",)),
     EventName.OPERATION_ACCEPTED: Shape(("operation", "type"), ("turn", "connection", "order")),
@@ -139,13 +163,17 @@ SHAPES: Mapping[EventName, Shape] = {
         ("operation", "type"), ("turn", "connection", "order", "count", "shapes", "seconds")
     ),
     EventName.ANSWER_FINISHED: Shape(("turn",), ("words", "seconds")),
+    EventName.ANSWER_FAILED: Shape(("turn",), ("seconds",)),
     EventName.BOARD_READY: Shape((), ("turn", "shapes")),
+    EventName.RENDER_FAILED: Shape(("turn",), ("seconds",)),
     EventName.AUDIO_RECEIVED: Shape(("audio_from", "audio_to")),
     EventName.MICROPHONE_STOPPED: Shape((), ("audio_to",)),
     EventName.DRAINED: Shape(),
     EventName.SAMPLE: Shape(
         (), ("memory_bytes", "shapes", *(f"queue_{stage}" for stage in QUEUES)), needs_any=True
     ),
+    EventName.FAULT_INJECTED: Shape(("fault",)),
+    EventName.SERVER_RESTARTED: Shape((), ("seconds",)),
 }
 
 
@@ -159,6 +187,7 @@ class Event:
         t: seconds since the session began.
         ids: values of ID_FIELDS that it has.
         type: of an operation.
+        fault: that was injected.
         numbers: values of NUMBER_FIELDS that it has; seconds, counts and bytes.
     """
 
@@ -167,6 +196,7 @@ class Event:
     t: float
     ids: Mapping[str, str] = field(default_factory=dict)
     type: OperationType | None = None
+    fault: FaultKind | None = None
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -203,6 +233,7 @@ def _reader(name: EventName, shape: Shape) -> _Reader:
 _READERS = {str(name): _reader(name, shape) for name, shape in SHAPES.items()}
 _FRACTIONAL = frozenset(name for name, kind in FIELDS.items() if kind is Kind.SECONDS)
 _TYPES = {str(kind): kind for kind in OperationType}
+_FAULTS = {str(kind): kind for kind in FaultKind}
 _IS_ID = re.compile(ID_PATTERN, re.ASCII).fullmatch
 _MAX_NAME = 60
 
@@ -219,6 +250,7 @@ def read_event(fields: Mapping[str, object], line: int) -> Event:
     ids: dict[str, str] = {}
     numbers: dict[str, float] = {}
     operation: OperationType | None = None
+    fault: FaultKind | None = None
     problems: list[str] = []
     for key, value in fields.items():
         limit = reader.limits.get(key)
@@ -238,6 +270,10 @@ def read_event(fields: Mapping[str, object], line: int) -> Event:
             operation = _TYPES.get(value) if isinstance(value, str) else None
             if operation is None:
                 problems.append(f"type must be one of {', '.join(_TYPES)}")
+        elif key == "fault" and key in reader.required:
+            fault = _FAULTS.get(value) if isinstance(value, str) else None
+            if fault is None:
+                problems.append(f"fault must be one of {', '.join(_FAULTS)}")
         elif key != "event":
             problems.append(_unknown(key, reader.name))
     if not reader.required <= fields.keys():
@@ -250,7 +286,7 @@ def read_event(fields: Mapping[str, object], line: int) -> Event:
         problems.append(f"has none of {', '.join(SHAPES[reader.name].optional)}")
     if problems:
         raise EventError(problems)
-    return Event(line, reader.name, numbers.pop("t"), ids, operation, numbers)
+    return Event(line, reader.name, numbers.pop("t"), ids, operation, fault, numbers)
 
 
 def _id(value: object) -> str:

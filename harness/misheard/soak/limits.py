@@ -4,24 +4,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from misheard.soak.options import Part, load_part
+from misheard.gate.options import Part, Reason, Seconds, Share, Span
+from misheard.soak.options import load_part
 from misheard.suite.problems import shown, suggestion
 
 FORMAT = "misheard-soak/1"
 
 STAGES = ("recognize", "correct", "plan", "render", "respond")
 
-_MAX_SECONDS = 86_400.0
-
-Share = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(strict=True, gt=0.0, le=_MAX_SECONDS, allow_inf_nan=False)]
-Span = Annotated[float, Field(strict=True, ge=0.0, le=_MAX_SECONDS, allow_inf_nan=False)]
 Size = Annotated[int, Field(strict=True, ge=0, le=2**50)]
 Stage = Literal["recognize", "correct", "plan", "render", "respond"]
-CheckName = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
-Reason = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+
+
+def known_check(name: str) -> str:
+    """Return the name of a check of the mechanism. Raises ValueError for any other name."""
+    from misheard.soak.checks.registry import CHECKS
+
+    known = [check.name for check in CHECKS]
+    if name not in known:
+        raise ValueError(f"{shown(name)} is no check{suggestion(name, known)}")
+    return name
+
+
+CheckName = Annotated[str, Field(strict=True, min_length=1, max_length=80), AfterValidator(known_check)]
 
 DEFAULT_LATENCY: Mapping[str, float] = {
     "recognize": 2.0, "correct": 2.0, "plan": 4.0, "render": 1.0, "respond": 4.0,
@@ -36,6 +43,7 @@ class Limits(Part):
         format: `misheard-soak/1`.
         failed_share_at_most: of turns, those without any transcript because recognition failed.
         empty_share_at_most: of turns, those whose transcripts are all empty.
+        failed_replies_at_most: of turns with a plan, an answer or a correction, those of which one failed.
         resolve_seconds: in which the turn after a failed one has its own outcome.
         merge_seconds: of the next turn's audio that a final may reach into.
         audio_gap_seconds: between two stretches of received audio.
@@ -54,6 +62,7 @@ class Limits(Part):
     format: Literal["misheard-soak/1"] = "misheard-soak/1"
     failed_share_at_most: Share = 0.0
     empty_share_at_most: Share = 0.1
+    failed_replies_at_most: Share = 0.1
     resolve_seconds: Seconds = 30.0
     merge_seconds: Span = 0.5
     audio_gap_seconds: Span = 0.25
@@ -68,24 +77,6 @@ class Limits(Part):
     rewritten_share_at_most: Share = 0.3
     require: Annotated[tuple[CheckName, ...], Field(max_length=100)] = ()
     waived: Annotated[Mapping[CheckName, Reason], Field(max_length=100)] = Field(default_factory=dict)
-
-    @field_validator("require", "waived")
-    @classmethod
-    def _check_names(cls, value: tuple[str, ...] | Mapping[str, str]) -> tuple[str, ...] | Mapping[str, str]:
-        from misheard.soak.checks.registry import CHECKS
-
-        known = [check.name for check in CHECKS]
-        for name in value:
-            if name not in known:
-                raise ValueError(f"{shown(name)} is no check{suggestion(name, known)}")
-        return value
-
-    @field_validator("waived")
-    @classmethod
-    def _check_reasons(cls, value: Mapping[str, str]) -> Mapping[str, str]:
-        if not all(reason.isprintable() and reason.strip() for reason in value.values()):
-            raise ValueError("a reason must be one line of text")
-        return value
 
     @model_validator(mode="after")
     def _check_choice(self) -> Self:

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from misheard.soak.events import FIELDS, SHAPES, EventError, EventName, Kind, OperationType
+from misheard.gate.options import Part
+from misheard.soak.events import FIELDS, SHAPES, EventError, EventName, FaultKind, Kind, OperationType
 from misheard.soak.lines import Pairs
-from misheard.soak.options import Part, load_part
+from misheard.soak.options import load_part
 from misheard.suite.problems import shown, suggestion
 
 FORMAT = "misheard-mapping/1"
@@ -67,11 +68,13 @@ class MappedEvent(Part):
     Attributes:
         event: its name in a trace.
         type: of an operation, where the name of the event says it.
+        fault: that was injected, where the name of the event says it.
         fields: sources that are only this event's.
     """
 
     event: EventName
     type: OperationType | None = None
+    fault: FaultKind | None = None
     fields: Sources = Field(default_factory=dict)
 
     @field_validator("fields")
@@ -83,7 +86,15 @@ class MappedEvent(Part):
     def _check_type(self) -> Self:
         if self.type is not None and "type" not in SHAPES[self.event].required:
             raise ValueError(f"{self.event} is no operation, and has no type")
+        if self.fault is not None and self.event is not EventName.FAULT_INJECTED:
+            raise ValueError(f"{self.event} has no fault")
         return self
+
+    @property
+    def fixed(self) -> dict[str, str]:
+        """The fields that the name of the event says."""
+        named = {"type": self.type, "fault": self.fault}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 def _as_event(value: object) -> object:
@@ -131,7 +142,7 @@ class TraceMapping(Part):
     def _check_required(self) -> Self:
         problems = []
         for theirs, mapped in self.events.items():
-            given = {*self.fields, *mapped.fields, *(["type"] if mapped.type is not None else [])}
+            given = {*self.fields, *mapped.fields, *mapped.fixed}
             lacking = [name for name in SHAPES[mapped.event].required if name not in given]
             if lacking:
                 problems.append(f"{shown(theirs)} is {mapped.event}, which needs {', '.join(lacking)}")
@@ -176,7 +187,7 @@ class _Wanted:
 @dataclass(frozen=True, slots=True)
 class _Recipe:
     event: EventName
-    type: OperationType | None
+    fixed: Mapping[str, str]
     wanted: tuple[_Wanted, ...]
 
 
@@ -207,8 +218,7 @@ class Translator:
             value = _look_up(line, wanted.path)
             if value is not None:
                 fields[wanted.field] = self._value(wanted, value)
-        if recipe.type is not None:
-            fields["type"] = recipe.type
+        fields.update(recipe.fixed)
         return fields
 
     def _value(self, wanted: _Wanted, value: Any) -> Any:
@@ -232,12 +242,14 @@ class Translator:
 def _recipe(mapping: TraceMapping, event: MappedEvent) -> _Recipe:
     shape = SHAPES[event.event]
     sources = {"t": mapping.time, **mapping.fields, **event.fields}
-    if event.type is not None:
-        sources.pop("type", None)
-    names = [name for name in ("t", *shape.required, *shape.optional) if name in sources]
+    names = [
+        name
+        for name in ("t", *shape.required, *shape.optional)
+        if name in sources and name not in event.fixed
+    ]
     return _Recipe(
         event.event,
-        event.type,
+        event.fixed,
         tuple(
             _Wanted(name, FIELDS[name], tuple(sources[name].field.split(".")), _factor(name, sources[name]))
             for name in names

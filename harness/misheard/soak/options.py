@@ -3,41 +3,16 @@
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from misheard.errors import InputError, Problem, SoakError
+from misheard.gate.options import Part, in_words, place_of
 from misheard.strict_yaml import load_strict_file
-from misheard.suite.problems import shown, suggestion
+from misheard.suite.problems import suggestion
 
 _MAX_BYTES = 256 * 1024
 
-_PLAIN_WORDS = {
-    "missing": "is missing",
-    "dict_type": "must be a mapping",
-    "model_type": "must be a mapping",
-    "tuple_type": "must be a list",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "string_type": "must be text",
-    "finite_number": "must be a finite number",
-    "string_pattern_mismatch": "is no name of a field, such as data.turn_id",
-    "enum": "must be {expected}",
-    "literal_error": "must be {expected}",
-    "greater_than": "must be over {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "too_short": "must have at least {min_length} entry",
-    "too_long": "must have at most {max_length} entries",
-    "string_too_short": "must not be empty",
-    "string_too_long": "must have at most {max_length} characters",
-}
-
-
-class Part(BaseModel):
-    """A part of such a file; unknown options are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
+_PATTERN = "is no name of a field, such as data.turn_id"
 
 Whole = TypeVar("Whole", bound=Part)
 
@@ -63,11 +38,8 @@ def load_part(path: Path, kind: type[Whole], wanted: str) -> Whole:
 
 def _problem(detail: Any, kind: type[Part]) -> Problem:
     path = detail["loc"]
-    words = _PLAIN_WORDS.get(detail["type"])
     if detail["type"] == "extra_forbidden":
         what = "unknown option" + (suggestion(str(path[-1]), kind.model_fields) if len(path) == 1 else "")
-    elif words is not None:
-        what = words.format_map(detail.get("ctx", {}))
     else:
-        what = detail["msg"].removeprefix("Value error, ")
-    return Problem(".".join(shown(str(part))[1:-1] for part in path) or "file", what)
+        what = in_words(detail, _PATTERN)
+    return Problem(place_of(path) or "file", what)

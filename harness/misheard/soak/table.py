@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misheard.metrics.base import FloatArray
-from misheard.soak.events import ID_FIELDS, NUMBER_FIELDS, Event, EventName, OperationType
+from misheard.soak.events import ID_FIELDS, NUMBER_FIELDS, Event, EventName, FaultKind, OperationType
 
 IndexArray = NDArray[np.int64]
 
@@ -25,11 +25,13 @@ class Pointer:
 
     Attributes:
         line: of the file, from 1.
+        t: seconds of the session.
         event: what it is.
         id: its operation, else its turn; None where it has neither.
     """
 
     line: int
+    t: float
     event: str
     id: str | None
 
@@ -42,6 +44,7 @@ class TraceBuilder:
         self._times = array("d")
         self._lines = array("q")
         self._types = array("b")
+        self._faults: list[tuple[int, FaultKind]] = []
         self._ids = {field: (array("q"), array("q")) for field in ID_FIELDS}
         self._known: dict[str, dict[str, int]] = {field: {} for field in ID_FIELDS}
         self._numbers = {field: (array("q"), array("d")) for field in NUMBER_FIELDS}
@@ -56,6 +59,8 @@ class TraceBuilder:
         self._times.append(event.t)
         self._lines.append(event.line)
         self._types.append(_NO_ID if event.type is None else _TYPE_CODES[event.type])
+        if event.fault is not None:
+            self._faults.append((place, event.fault))
         for field, value in event.ids.items():
             known = self._known[field]
             owners, ids = self._ids[field]
@@ -73,6 +78,7 @@ class TraceBuilder:
             times=np.array(self._times, dtype=np.float64),
             lines=np.array(self._lines, dtype=np.int64),
             types=np.array(self._types, dtype=np.int8),
+            faults=tuple(self._faults),
             ids={field: self._id_column(field) for field in ID_FIELDS},
             id_names={field: tuple(known) for field, known in self._known.items()},
             sparse={
@@ -96,7 +102,8 @@ class Trace:
         names: int8[n], codes of what happened; see `places`.
         times: float64[n], seconds, never falling.
         lines: int64[n], where the events stand in the file.
-        types: int8[n], codes of operation types, -1 for none; see `type_of`.
+        types: int8[n], codes of operation types, -1 for none; see `has_type`.
+        faults: the places of the injected faults, and what they are.
         ids: per id field int64[n], numbers of ids, -1 for none.
         id_names: per id field what each number is called.
         sparse: per number field the places that have it, and the values.
@@ -106,6 +113,7 @@ class Trace:
     times: FloatArray
     lines: IndexArray
     types: NDArray[np.int8]
+    faults: tuple[tuple[int, FaultKind], ...]
     ids: dict[str, IndexArray]
     id_names: dict[str, tuple[str, ...]]
     sparse: dict[str, tuple[IndexArray, FloatArray]]
@@ -137,7 +145,8 @@ class Trace:
     def point(self, place: int) -> Pointer:
         """Return where an event stands and what it is about."""
         name = str(_NAMES[int(self.names[place])])
-        return Pointer(int(self.lines[place]), name, next(self._ids_of(place), None))
+        found = next(self._ids_of(place), None)
+        return Pointer(int(self.lines[place]), float(self.times[place]), name, found)
 
     def _ids_of(self, place: int) -> Iterator[str]:
         for field in ("operation", "turn"):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from misheard.canonical import sha256_json
-from misheard.gate.verdict import Check, GateVerdict, decide_outcome
+from misheard.gate.verdict import MECHANISM, Check, GateVerdict, decide_outcome
 from misheard.report.labels import count_of, plain
 from misheard.soak.checks.base import REASONS, Answer, MechanismCheck
 from misheard.soak.checks.latency import stage_times
@@ -15,7 +15,6 @@ from misheard.soak.reading import ReadTrace
 from misheard.soak.table import Pointer, Trace
 from misheard.stats.gate import Status
 
-ROLE = "mechanism"
 MAX_POINTERS = 5
 """Events that are named of those that break a check."""
 
@@ -100,7 +99,7 @@ def _check(mechanism: MechanismCheck, answer: Answer, limits: Limits, pointers: 
         why += f"; {', '.join(map(_place, pointers))}{more}"
     return Check(
         id=mechanism.name if answer.part is None else f"{mechanism.name}/{answer.part}",
-        role=ROLE,
+        role=MECHANISM,
         status=answer.status if waived is None else Status.WAIVED,
         reason=answer.reason if waived is None else "waived",
         why=why if waived is None else f"{why}; waived: {plain(waived)}",

@@ -17,6 +17,7 @@ REASONS = {
     "spans": "the interval holds values on both sides of the limit",
     "too_few": "too few for an interval",
     "missing_times": "times are missing",
+    "missing_counts": "counts are missing",
     "no_events": "the trace has no event to judge by",
     "never_happened": "it never happened, so that nothing is shown",
     "contradictory": "counts contradict each other",

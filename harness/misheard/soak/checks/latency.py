@@ -1,12 +1,14 @@
 """How long each stage takes, whether it gets slower, and what a reader of partial transcripts sees."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from misheard.metrics.base import FloatArray
+from misheard.metrics.base import BoolArray, FloatArray
 from misheard.report.labels import count_of
 from misheard.soak.checks.base import Answer, never_happened, no_events, signed
+from misheard.soak.checks.turns import first_finals
 from misheard.soak.events import EventName
 from misheard.soak.limits import STAGES, Limits
 from misheard.soak.table import IndexArray, Trace
@@ -17,12 +19,20 @@ from misheard.stats.slopes import least_squares_slope
 
 STAGE_EVENTS: Mapping[str, tuple[EventName, ...]] = {
     "recognize": (EventName.TRANSCRIPT_FINAL, EventName.TRANSCRIPT_EMPTY, EventName.TRANSCRIPT_FAILED),
-    "correct": (EventName.CORRECTED,),
+    "correct": (EventName.CORRECTED, EventName.CORRECTION_FAILED),
     "plan": (EventName.PLAN_ACCEPTED, EventName.PLAN_REJECTED),
-    "render": (EventName.OPERATION_APPLIED,),
-    "respond": (EventName.ANSWER_FINISHED,),
+    "render": (EventName.OPERATION_APPLIED, EventName.RENDER_FAILED),
+    "respond": (EventName.ANSWER_FINISHED, EventName.ANSWER_FAILED),
 }
 """The events whose `seconds` are the times of a stage."""
+
+_FAILURES = frozenset(
+    {
+        EventName.TRANSCRIPT_FAILED, EventName.CORRECTION_FAILED, EventName.ANSWER_FAILED,
+        EventName.RENDER_FAILED,
+    }
+)  # fmt: skip
+"""The events of a stage that need not say how long it took."""
 
 
 def ask_latency(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
@@ -63,7 +73,7 @@ def stage_times(trace: Trace, stage: str) -> tuple[IndexArray, FloatArray]:
 
 def _untimed(trace: Trace, stage: str) -> IndexArray:
     """Return the events that should have the seconds of a stage; a failure need not."""
-    names = [name for name in STAGE_EVENTS[stage] if name is not EventName.TRANSCRIPT_FAILED]
+    names = [name for name in STAGE_EVENTS[stage] if name not in _FAILURES]
     places = trace.places(*names)
     return places[np.isnan(trace.number("seconds")[places])]
 
@@ -120,8 +130,10 @@ def ask_streaming(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
     if not partials.size:
         return never_happened("no partial transcript")
     opened = trace.first_places("turn", EventName.TURN_OPENED)
-    first_partial = trace.first_places("turn", EventName.TRANSCRIPT_PARTIAL)
-    first_final = trace.first_places("turn", EventName.TRANSCRIPT_FINAL)
+    # a partial without a word shows nothing
+    first_partial = _per_turn(trace, partials[trace.number("words")[partials] > 0][::-1])
+    finals = first_finals(trace)
+    first_final, last_final = _per_turn(trace, finals[::-1]), _per_turn(trace, finals)
     closed = trace.first_places("turn", EventName.TURN_CLOSED)
     ends = trace.times.copy()
     said = trace.number("speech_end")
@@ -129,9 +141,16 @@ def ask_streaming(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
     return (
         _delay("first_partial", trace.times, opened, first_partial, limits.first_partial_p95_seconds, trace),
         _delay("first_final", trace.times, opened, first_final, limits.first_final_p95_seconds, trace),
-        _delay("end_of_speech_lag", ends, closed, first_final, limits.end_of_speech_lag_p95_seconds, trace),
+        _delay("end_of_speech_lag", ends, closed, last_final, limits.end_of_speech_lag_p95_seconds, trace),
         _rewritten(trace, limits.rewritten_share_at_most),
     )
+
+
+def _per_turn(trace: Trace, places: IndexArray) -> IndexArray:
+    """Return, per turn, the last of these places; -1 where there is none."""
+    found = np.full(len(trace.id_names["turn"]), -1, dtype=np.int64)
+    found[trace.ids["turn"][places]] = places
+    return found
 
 
 def _delay(
@@ -146,30 +165,73 @@ def _delay(
 
 
 def _rewritten(trace: Trace, limit: float) -> Answer:
-    """Judge the share of the words that partials showed which a later partial or the final changed."""
+    """Judge the share of the words that partials showed which a later partial or the final changed.
+
+    An empty transcript after a partial takes back all that it showed.
+    """
     part = "rewritten_words"
-    places = trace.places(EventName.TRANSCRIPT_PARTIAL, EventName.TRANSCRIPT_FINAL)
-    rewritten = trace.number("words_rewritten")[places]
-    if np.isnan(rewritten).all():
+    shown = _shown_words(trace)
+    if np.isnan(trace.number("words_rewritten")).all():
         return no_events("words_rewritten", part)[0]
-    rewritten = np.nan_to_num(rewritten)
-    turn = trace.ids["turn"][places]
-    order = np.argsort(turn, kind="stable")
-    words = trace.number("words")[places][order]
-    before = np.concatenate([[0.0], words[:-1]])
-    before[np.concatenate([[True], np.diff(turn[order]) != 0])] = 0.0
-    kept = before - rewritten[order]
-    wrong = places[order][(kept < 0) | (words < kept)]
+    missing = shown.places[np.isnan(shown.rewritten) & (shown.before > 0)]
+    if missing.size:
+        found = f"{count_of(missing.size, 'event')} after shown words without words_rewritten"
+        return Answer(Status.NO_EVIDENCE, "missing_counts", found, tuple(sorted(map(int, missing))), part)
+    rewritten = np.nan_to_num(shown.rewritten)
+    kept = shown.before - rewritten
+    wrong = shown.places[(kept < 0) | (shown.words < kept)]
     if wrong.size:
         found = f"{count_of(wrong.size, 'event')} with more words rewritten or kept than were shown"
         return Answer(Status.NO_EVIDENCE, "contradictory", found, tuple(sorted(map(int, wrong))), part)
-    is_partial = np.isin(places[order], trace.places(EventName.TRANSCRIPT_PARTIAL))
-    shown = float((words - kept)[is_partial].sum())
+    total = float((shown.words - kept)[shown.is_partial].sum())
     changed = float(rewritten.sum())
-    if not shown:
+    if not total:
         return no_events("word shown by a partial", part)[0]
-    share = changed / shown
-    found = f"{changed:g} of {shown:g} shown words, {100 * share:.1f}%; at most {100 * limit:g}%"
+    share = changed / total
+    found = f"{changed:g} of {total:g} shown words, {100 * share:.1f}%; at most {100 * limit:g}%"
     status, reason = (Status.FAIL, "over") if share > limit else (Status.PASS, "within")
-    breaches = tuple(map(int, places[rewritten > 0])) if share > limit else ()
-    return Answer(status, reason, found, breaches, part, int(shown), share, limit)
+    breaches = tuple(sorted(map(int, shown.places[rewritten > 0]))) if share > limit else ()
+    return Answer(status, reason, found, breaches, part, int(total), share, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownWords:
+    """Transcripts, partial and other, turn by turn and segment by segment, n of them.
+
+    Attributes:
+        places: int64[n].
+        is_partial: bool[n].
+        words: float64[n], in the transcript.
+        before: float64[n], in the one before it of the turn or segment; 0 for the first.
+        rewritten: float64[n], of `before`; NaN where what follows a partial does not say it.
+    """
+
+    places: IndexArray
+    is_partial: BoolArray
+    words: FloatArray
+    before: FloatArray
+    rewritten: FloatArray
+
+
+def _shown_words(trace: Trace) -> _ShownWords:
+    partials, empties = (
+        trace.places(name) for name in (EventName.TRANSCRIPT_PARTIAL, EventName.TRANSCRIPT_EMPTY)
+    )
+    places = np.sort(np.concatenate([partials, trace.places(EventName.TRANSCRIPT_FINAL), empties]))
+    turn, segment = trace.ids["turn"], trace.ids["segment"]
+    # finals alone may have segments; then the partials are of the whole turn
+    by_segment = np.isin(turn[places], turn[partials[segment[partials] >= 0]])
+    group = np.where(by_segment, segment[places], -1)
+    order = np.lexsort((group, turn[places]))
+    places, group = places[order], group[order]
+    begins = np.concatenate([[True], (np.diff(turn[places]) != 0) | (np.diff(group) != 0)])
+    is_partial, is_empty = np.isin(places, partials), np.isin(places, empties)
+    words = np.nan_to_num(trace.number("words")[places])
+    before = np.where(begins, 0.0, np.concatenate([[0.0], words[:-1]]))
+    rewritten = trace.number("words_rewritten")[places]
+    follows = ~begins & np.concatenate([[False], is_partial[:-1]])
+    rewritten[~follows & np.isnan(rewritten)] = 0.0
+    # an empty transcript that follows no partial takes nothing back
+    rewritten[is_empty] = np.where(follows, before, 0.0)[is_empty]
+    words[is_empty] = np.where(follows, 0.0, before)[is_empty]
+    return _ShownWords(places, is_partial, words, before, rewritten)

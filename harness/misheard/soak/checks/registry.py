@@ -1,6 +1,6 @@
 """Every check of the mechanism, in the order shown. A new one is a function and an entry."""
 
-from misheard.soak.checks import board, latency, resources, turns
+from misheard.soak.checks import board, latency, replies, resources, turns
 from misheard.soak.checks.base import MechanismCheck
 
 CHECKS = (
@@ -24,6 +24,11 @@ CHECKS = (
         "empty_transcripts",
         "A turn without a word is counted, or silence and loss look alike.",
         turns.ask_empty,
+    ),
+    MechanismCheck(
+        "failed_replies",
+        "A plan that cannot be read or an answer that does not come is a turn that was heard in vain.",
+        replies.ask_replies,
     ),
     MechanismCheck(
         "merged_finals",

@@ -13,7 +13,12 @@ from misheard.soak.table import IndexArray, Trace
 from misheard.stats.gate import Status
 
 _OUTCOMES = (EventName.TRANSCRIPT_FINAL, EventName.TRANSCRIPT_EMPTY, EventName.TRANSCRIPT_FAILED)
-_RESULTS = (EventName.PLAN_ACCEPTED, EventName.PLAN_REJECTED, EventName.ANSWER_FINISHED)
+_RESULTS = (
+    EventName.PLAN_ACCEPTED,
+    EventName.PLAN_REJECTED,
+    EventName.ANSWER_FINISHED,
+    EventName.ANSWER_FAILED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Turns:
         worded: a final with words; `empty` also holds finals without.
         empty, failed: transcripts.
         outcome: the first of these three.
-        result: a plan or an answer.
+        result: a plan or an answer, or that there is none.
     """
 
     opened: IndexArray
@@ -152,14 +157,26 @@ def ask_empty(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
 
 
 def _share(turns: Turns, chosen: BoolArray, at: IndexArray, word: str, limit: float) -> tuple[Answer, ...]:
-    total, count = int(np.count_nonzero(turns.counted)), int(np.count_nonzero(chosen))
+    total, broken = int(np.count_nonzero(turns.counted)), at[chosen]
     if not (turns.outcome >= 0).any():
         return no_events("turn with a transcript, empty or failed")
-    share = count / total
-    found = f"{count} of {count_of(total, 'turn')} {word}, {100 * share:.1f}%; at most {100 * limit:g}%"
-    breaches = tuple(sorted(map(int, at[chosen]))) if share > limit else ()
+    return (judge_share(f"{broken.size} of {count_of(total, 'turn')} {word}", broken, total, limit),)
+
+
+def judge_share(found: str, broken: IndexArray, total: int, limit: float) -> Answer:
+    """Judge how many of all turns are broken.
+
+    Args:
+        found: the counts, as a clause.
+        broken: the event of each broken turn.
+        total: turns; not 0.
+        limit: of the share.
+    """
+    share = broken.size / total
+    found = f"{found}, {100 * share:.1f}%; at most {100 * limit:g}%"
+    breaches = tuple(sorted(map(int, broken))) if share > limit else ()
     status, reason = (Status.FAIL, "over") if share > limit else (Status.PASS, "within")
-    return (Answer(status, reason, found, breaches, n=total, value=share, limit=limit),)
+    return Answer(status, reason, found, breaches, n=total, value=share, limit=limit)
 
 
 def ask_merged(trace: Trace, limits: Limits) -> tuple[Answer, ...]:
@@ -208,8 +225,14 @@ def ask_duplicates(trace: Trace, _: Limits) -> tuple[Answer, ...]:
     finals = trace.places(EventName.TRANSCRIPT_FINAL)
     if not finals.size:
         return no_events("final")
-    keys = np.stack([trace.ids["turn"][finals], trace.ids["segment"][finals]], axis=1)
-    first = np.unique(keys, axis=0, return_index=True)[1]
-    again = np.delete(finals, first)
+    again = np.setdiff1d(finals, first_finals(trace))
     found = f"{count_of(finals.size, 'final')}, {again.size} of what had one already"
     return counted(found, again, int(finals.size))
+
+
+def first_finals(trace: Trace) -> IndexArray:
+    """Return the places of the finals that came first for their turn, or their segment of it, in order."""
+    finals = trace.places(EventName.TRANSCRIPT_FINAL)
+    keys = np.stack([trace.ids["turn"][finals], trace.ids["segment"][finals]], axis=1)
+    firsts: IndexArray = np.sort(finals[np.unique(keys, axis=0, return_index=True)[1]])
+    return firsts

@@ -1,0 +1,140 @@
+"""The folder of a soak, read back: what was played how, its trace, and the limits that it is judged by."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from misheard.errors import IncompleteRunError, InputError
+from misheard.report.labels import count_of, plain
+from misheard.soak.limits import Limits
+from misheard.soak.reading import ReadTrace, read_trace
+from misheard.soak.replay.folder import SoakFolder
+from misheard.soak.verdict import SoakVerdict, judge_trace
+
+COMPLETE = "complete"
+
+_MAX_BYTES = 64 * 1024**2
+
+_Amount = Annotated[float, Field(strict=True, ge=0.0, allow_inf_nan=False)]
+
+
+class SoakFacts(BaseModel):
+    """What `soak.json` says of a session, of all that it holds.
+
+    Attributes:
+        status: `complete` where the session was played to its end and drained.
+        minutes: of the session.
+        speed: times as fast as it was spoken; `max` is as fast as the stages take it.
+        behind_seconds: how far the microphone fell behind that speed at worst.
+        restarts: of servers that had ended.
+        missed_faults: that were asked for and did not happen.
+        limits: what the session may do.
+        limits_name: file name of the limits; None for the defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    schema_name: Annotated[Literal["misheard/soak/1"], Field(alias="schema")]
+    status: Literal["running", "complete", "interrupted", "failed"]
+    minutes: _Amount
+    speed: Literal["max"] | _Amount
+    behind_seconds: _Amount | None = None
+    restarts: Annotated[int, Field(strict=True, ge=0)] = 0
+    missed_faults: tuple[Annotated[str, Field(strict=True, max_length=200)], ...] = ()
+    limits: Limits
+    limits_name: Annotated[str, Field(strict=True, max_length=1000)] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What was played how, in one line."""
+        speed = self.speed if isinstance(self.speed, str) else f"{self.speed:g}"
+        minutes = f"{self.minutes:g} minute{'' if self.minutes == 1 else 's'}"
+        parts = [f"{self.status}, {minutes} at speed {speed}"]
+        if self.behind_seconds is not None:
+            parts.append(f"at most {self.behind_seconds:.1f} s behind the microphone")
+        if self.restarts:
+            parts.append(count_of(self.restarts, "restart"))
+        if self.missed_faults:
+            parts.append(f"{count_of(len(self.missed_faults), 'fault')} that did not happen")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedSoak:
+    """The folder of a soak by its name, with what it says and its trace."""
+
+    name: str
+    facts: SoakFacts
+    read: ReadTrace
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSoak(PlayedSoak):
+    """The folder of a soak with the verdict on its trace."""
+
+    judged: SoakVerdict
+
+
+def is_soak_folder(path: Path) -> bool:
+    """Whether a path is the folder of a soak."""
+    return SoakFolder(path).soak_json.is_file()
+
+
+def read_soak(path: Path, limits: Limits | None = None, limits_name: str | None = None) -> FinishedSoak:
+    """Read the folder of a soak and judge its trace anew.
+
+    Args:
+        path: the folder.
+        limits: in place of those that the session was played with.
+        limits_name: file name of these.
+
+    Raises as `read_played`.
+    """
+    played = read_played(path)
+    facts, read = played.facts, played.read
+    if limits is None:
+        limits, limits_name = facts.limits, facts.limits_name
+    trace_name = f"{played.name}/{SoakFolder(path).trace.name}"
+    return FinishedSoak(played.name, facts, read, judge_trace(read, limits, trace_name, limits_name))
+
+
+def read_played(path: Path) -> PlayedSoak:
+    """Read the folder of a soak.
+
+    Raises IncompleteRunError where it is none, or its `soak.json` is damaged, SoakError and InputError for a
+    trace that cannot be used.
+    """
+    folder = SoakFolder(path)
+    facts = _read_facts(folder.soak_json)
+    if facts.status != COMPLETE and not folder.trace.exists():
+        raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
+    return PlayedSoak(plain(path.resolve().name), facts, read_trace(folder.trace))
+
+
+def _read_facts(path: Path) -> SoakFacts:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise IncompleteRunError(f"{path}: over {_MAX_BYTES} bytes; this is no soak.json")
+        return SoakFacts.model_validate(json.loads(path.read_bytes()))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise IncompleteRunError(f"{path.parent}: no soak.json; this is not the folder of a soak") from error
+    except ValidationError as error:
+        places = sorted({".".join(map(str, detail["loc"])) for detail in error.errors()})
+        raise IncompleteRunError(
+            f"{path}: not as misheard soak writes it ({', '.join(map(plain, places))})"
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise IncompleteRunError(f"{path}: cannot be read ({type(error).__name__})") from error
+
+
+def refuse_soak_files(*outputs: Path | None) -> None:
+    """Raise InputError where an output of a command would take the place of a file of a soak."""
+    for output in outputs:
+        if output is not None:
+            folder = SoakFolder(output.resolve().parent)
+            own = {folder.soak_json, folder.session, folder.trace, folder.verdict}
+            if output.resolve() in own and folder.soak_json.exists():
+                raise InputError(f"{output}: is a file of a soak; write to another")
