@@ -59,7 +59,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _highlight(one: Highlight) -> str:
     where = f" at **{markdown_text(one.where)}**" if one.where else ""
-    detail = _joined([one.detail, one.note])
+    detail = _joined([one.detail, one.more, one.note])
     return f"{markdown_text(one.title)}: **{markdown_text(one.value)}** {markdown_text(one.what)}{where}" + (
         f" ({markdown_text(detail)})" if detail else ""
     )

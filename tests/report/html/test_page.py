@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 from hostile_run import SECTIONS, hostile_documents, run_json
 
-from made_up_tables import CER, WER, make_table
+from made_up_tables import CER, SCENE_FAMILIES, WER, FailureRates, make_table, scene_table
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
 from misheard.report.build import build_report
@@ -101,7 +101,31 @@ def test_the_worst_cell_comes_first_then_the_stage_to_blame() -> None:
     ]
     assert first.title == "Worst cell" and first.what == "word error rate"
     assert all(str(one["value"]) in first.where for one in worst) and "95% interval" in first.detail
-    assert (second.title, second.value) == ("Stage to blame", "Recognition")
+    whole = documents.report["attribution"][0]["metrics"]
+    (parts,) = [entry for entry in whole if entry["metric"] == "correct_rate"]
+    assert parts["largest"]["stage"] == "after_transcript" and parts["largest"]["shown"]
+    assert (second.title, second.value) == ("Stage to blame", "After transcript")
+    assert second.more.startswith("recognition 10.8 points, 22%")
+
+
+def test_a_stage_is_blamed_only_for_what_it_is_shown_to_lose() -> None:
+    few = scene_table(FailureRates(recognition=0.3, planning=0.1, rendering=0.0), 4, 5)
+    many = scene_table(FailureRates(recognition=0.3, planning=0.02, rendering=0.0), 12, 8)
+    none = scene_table(FailureRates(recognition=0.0, planning=0.0, rendering=0.0), 12, 8)
+    small, shown, nothing = (
+        build_report(
+            table, SCENE_FAMILIES, suite={}, system={}, scorer={}, timings=None, axes={}, primary_metrics={},
+            resamples=200,
+        )
+        for table in (few, many, none)
+    )  # fmt: skip
+    blamed = [
+        next(one for one in highlights(one) if one.title == "Stage to blame")
+        for one in (small, shown, nothing)
+    ]
+    assert [one.value for one in blamed] == ["Recognition", "Recognition", "–"]
+    assert blamed[0].note == "too few for a verdict" and blamed[1].note == ""
+    assert "of label F1" in blamed[1].what and blamed[1].more.startswith("planning ")
 
 
 def test_there_is_no_row_over_everything() -> None:

@@ -50,8 +50,8 @@
     for (const [axis, value] of state.pairs) chosen.set(axis, [...(chosen.get(axis) || []), value]);
     for (const entry of rows) entry.row.hidden = !isShown(entry, chosen);
     if (!form) return;
-    const hidden = rows.filter((entry) => entry.row.hidden).length;
-    document.getElementById("filter-state").value = hidden ? `${rows.length - hidden} of ${rows.length} rows shown` : "";
+    const named = [...chosen].map(([axis, values]) => `${axis} ${values.map((value) => value ?? "(none)").join(", ")}`);
+    document.getElementById("filter-state").value = named.length ? `shown: ${named.join("; ")}` : "";
     form.querySelector("button").hidden = !state.pairs.length;
   };
   if (form) {

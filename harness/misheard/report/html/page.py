@@ -225,6 +225,7 @@ class Highlight:
         what: the metric or stage, in words.
         where: the condition, or empty.
         detail: interval and sizes.
+        more: what stands beside it, such as the other stages.
         note: what weakens it.
         link: the anchor with everything about it.
         tone: `bad` or `quiet`; empty for none.
@@ -235,6 +236,7 @@ class Highlight:
     what: str
     where: str = ""
     detail: str = ""
+    more: str = ""
     note: str = ""
     link: str = ""
     tone: str = ""

@@ -23,6 +23,7 @@ MATRIX, LOSSES, FAILURES = "by-condition", "losses", "failures"
 
 _MOST_WORST = 3
 _WEAK = "too few for a verdict"
+_BLAME = "Stage to blame"
 
 
 def highlights(report: Document) -> Iterator[Highlight]:
@@ -95,32 +96,52 @@ def stage_to_blame(report: Document) -> Highlight | None:
     entry = next((entry for entry in whole["metrics"] if entry["metric"] == metric), None)
     if entry is None or entry["shortfall"] is None:
         return None
-    rest = entry["remainder"]
-    stages = [*entry["losses"], *([rest] if rest["stage"] == "rendering" else [])]
-    largest = max(stages, key=lambda stage: stage["amount"])
+    parts = [*entry["losses"], *([] if _is_out_of_reach(metric, entry) else [entry["remainder"]])]
+    parts.sort(key=lambda part: -part["amount"])
+    largest, *others = parts
     if largest["amount"] <= 0:
-        return Highlight(
-            "Stage to blame", UNICODE.missing, "no stage loses anything", link=LOSSES, tone="quiet"
-        )
-    lead, what = entry["largest"], LEADING[metric]
-    notes = []
-    if entry["flags"]:
-        notes.append(_WEAK)
-    elif len(stages) > 1 and not (lead and lead["shown"]):
-        notes.append("which stage loses most is not shown")
-    elif "difference" in largest and largest["difference"]["verdict"] != "worse":
-        notes.append(f"not shown to be a loss: {largest['difference']['verdict']}")
-    if largest.get("within_noise"):
-        notes.append("the control arm changes as much")
+        return Highlight(_BLAME, UNICODE.missing, "no stage loses anything", link=LOSSES, tone="quiet")
+    notes = list(_doubts(entry, largest, len(parts)))
+    amount, what = amount_of(metric, largest["amount"]), LEADING[metric]
+    is_rest = largest["stage"] == "after_transcript"
+    lacks = f"{amount} of {what} missing with the human transcript too"
     return Highlight(
-        title="Stage to blame",
-        value=largest["stage"].replace("_", " ").capitalize(),
-        what=f"loses {amount_of(metric, largest['amount'])} of {what}",
+        title=_BLAME,
+        value=_stage(largest).capitalize(),
+        what=lacks if is_rest else f"loses {amount} of {what}",
         detail=_amount_detail(metric, largest, entry),
+        more="; ".join(_other(metric, part) for part in others),
         note="; ".join(notes),
         link=LOSSES,
         tone="quiet" if notes else "bad",
     )
+
+
+def _is_out_of_reach(metric: str, entry: Document) -> bool:
+    """Whether the remainder is no stage's loss: no system answers in the very words of the reference."""
+    return metric == "response_quality" and entry["remainder"]["stage"] == "after_transcript"
+
+
+def _stage(part: Document) -> str:
+    return str(part["stage"]).replace("_", " ")
+
+
+def _doubts(entry: Document, largest: Document, parts: int) -> Iterator[str]:
+    """Yield what weakens the finding that a stage loses most."""
+    lead = entry["largest"]
+    if entry["flags"]:
+        yield _WEAK
+    elif parts > 1 and not (lead and lead["shown"]):
+        yield "which stage loses most is not shown"
+    elif "difference" in largest and largest["difference"]["verdict"] != "worse":
+        yield f"not shown to be a loss: {largest['difference']['verdict']}"
+    if largest.get("within_noise"):
+        yield "the control arm changes as much"
+
+
+def _other(metric: str, part: Document) -> str:
+    share = "" if part["share"] is None else f", {format_share(part['share'], UNICODE)}"
+    return f"{_stage(part)} {amount_of(metric, part['amount'])}{share}"
 
 
 def amount_interval(metric: str, part: Document, entry: Document) -> Sequence[float] | None:

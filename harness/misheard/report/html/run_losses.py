@@ -27,6 +27,7 @@ from misheard.report.terminal_matrix import same_items
 from misheard.report.terminal_stages import (
     format_share,
     format_share_interval,
+    has_stages,
     is_missing,
     largest_line,
     stages_of,
@@ -54,7 +55,9 @@ def losses_section(report: Document) -> Iterator[Section]:
     if figures := tuple(_waterfalls(report, entries)):
         blocks.append(Side(figures))
     blocks.append(_parts_table(entries))
-    told = [largest_line(one, UNICODE) for one in entries if is_missing(one) and not one["flags"]]
+    told = []
+    if has_stages(entries):
+        told = [largest_line(one, UNICODE) for one in entries if is_missing(one) and not one["flags"]]
     blocks.append(Prose((*told, *undefined_sentences(entries)), "quiet"))
     if (table := _by_condition(report, entries)) is not None:
         blocks.append(table)
