@@ -23,6 +23,8 @@ def options_of_commands() -> dict[str, set[str]]:
 
 
 COMMANDS = options_of_commands()
+SHORT = {"misheard soak": "misheard soak play"}
+"""Commands that stand for another one where no command of theirs follows."""
 
 
 def calls(page: Path) -> list[str]:
@@ -37,6 +39,7 @@ def test_commands_and_options_exist(page: Path) -> None:
     for call in calls(page):
         words = call.split()
         name = " ".join(words[:3]) if " ".join(words[:3]) in COMMANDS else " ".join(words[:2])
+        name = SHORT.get(name, name)
         assert name in COMMANDS or words[1].startswith(("-", "COMMAND", "…")), call
         options = {word.split("=")[0] for word in words if re.fullmatch(r"--[a-z][\w-]*(=.*)?", word)}
         assert options <= COMMANDS.get(name, set()) | {"--help", "--version"}, call
