@@ -33,6 +33,7 @@ class Cell:
         shade: 0 to SHADES - 1; None for no colour.
         tone: `bad`, `good` or `quiet`; empty for none.
         link: an anchor of this page.
+        href: a relative address of another page, escaped as one (see `links`).
     """
 
     text: str = ""
@@ -44,6 +45,7 @@ class Cell:
     shade: int | None = None
     tone: str = ""
     link: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
