@@ -62,6 +62,12 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Show this verdict of the run: what gate --json wrote."),
     ] = None,
+    with_text: Annotated[
+        bool,
+        typer.Option(
+            "--with-text", help="Put every item into the HTML file: what was said, heard and answered."
+        ),
+    ] = False,
     open_it: Annotated[bool, typer.Option("--open", help="Show the HTML file in a browser.")] = False,
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
@@ -81,8 +87,11 @@ def report(
 
         report_soak(run)
         return
+    if with_text and html is None and not open_it:
+        raise InputError("--with-text: texts are shown in the HTML file alone; add --html")
     if html is not None or markdown is not None or open_it:
-        _write_pages(run, USUAL if html is None and open_it else html, markdown, verdict, is_matrix, open_it)
+        html = USUAL if html is None and open_it else html
+        _write_pages(run, html, markdown, verdict, is_matrix, open_it, with_text)
         return
     if verdict is not None:
         raise InputError("--verdict: is shown by --html and --markdown; add one of them")
@@ -97,11 +106,18 @@ def report(
 
 
 def _write_pages(
-    run: Path, html: str | None, markdown: str | None, verdict: Path | None, is_matrix: bool, open_it: bool
+    run: Path,
+    html: str | None,
+    markdown: str | None,
+    verdict: Path | None,
+    is_matrix: bool,
+    open_it: bool,
+    with_text: bool,
 ) -> None:
     """Write the report of a run as the files that are asked for."""
     from misheard.canonical import write_atomic
     from misheard.report.files import damaged_report
+    from misheard.report.html.items_section import read_items, with_items
     from misheard.report.html.loading import read_run_documents
     from misheard.report.html.run_page import run_page
     from misheard.report.html.writing import open_page, page_path, write_page
@@ -119,9 +135,13 @@ def _write_pages(
     with damaged_report(run):
         documents = read_run_documents(run, verdict)
         page = None if path is None else run_page(documents)
+        if path is not None and page is not None and with_text:
+            page = with_items(page, read_items(run, documents, path))
     if path is not None and page is not None:
         write_page(path, page)
         typer.echo(f"page: {path}", err=markdown == USUAL)
+        if with_text:
+            typer.echo(f"warning: {path} now holds transcripts; keep it as you keep the recordings", err=True)
     if markdown is not None:
         with damaged_report(run):
             text = report_markdown(documents.report, documents.verdict)

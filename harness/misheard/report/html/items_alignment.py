@@ -1,6 +1,6 @@
 """Alignments as the item browser carries them: short, and what a script can lay out without splitting text.
 
-A reference is sent once, as its tokens joined by a space, and as the lengths of its clusters where some are
+A reference is sent once, with a space between its words, and with the lengths of its clusters where some are
 longer than one unit. An alignment is a list of steps over the reference's tokens: a number above 0 is that
 many matches, one below 0 that many deletions, `+text` is an insertion and `~text` a substitution of the next
 token. Texts are those that are shown: what cannot be seen stands as escapes.
@@ -8,17 +8,19 @@ token. Texts are those that are shown: what cannot be seen stands as escapes.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from misheard.report.terminal_score import visible
 from misheard.text.interning import token_pairs
-from misheard.text.tokenisers import Tokeniser, graphemes
+from misheard.text.tokenisers import graphemes, mixed_tokeniser
 from misheard_kernels.alignment import DELETION, INSERTION, MATCH, SUBSTITUTION, Alignment, align_pairs
 
 MOST_TOKENS = 4_000
-"""A longer text, in words or in characters, is shown without an alignment."""
+MOST_CHARACTERS = 20_000
+"""Longer texts are shown without an alignment: the one bounds the work of showing one, the other the page."""
 
 Steps = list[int | str]
+Splitter = Callable[[str], list[str]]
 Counts = tuple[int, int, int, int]
 """Substitutions, deletions, insertions, tokens of the reference."""
 
@@ -41,9 +43,34 @@ class PairAlignment:
     counts: Counts
 
 
-def word_alignments(pairs: Sequence[TextPair], words: Tokeniser) -> list[PairAlignment | None]:
-    """Return the alignments of pairs word by word, which for some scripts is character by character."""
-    return _aligned(pairs, words.split, lambda text: [""] * len(words.split(text)))
+def word_splitter(char_scripts: Sequence[str]) -> Splitter:
+    """Return the split into words: white space, and single characters of scripts that set no spaces.
+
+    Where a character of those is more than one code point, it stays whole.
+    """
+    tokeniser = mixed_tokeniser(char_scripts)
+
+    def split(text: str) -> list[str]:
+        return [part for word in text.split() for part in _whole_clusters(word, tokeniser.split(word))]
+
+    return split
+
+
+def _whole_clusters(word: str, tokens: list[str]) -> list[str]:
+    if len(tokens) < 2:
+        return tokens
+    ends = set(accumulate(map(len, graphemes(word))))
+    parts, start = [], 0
+    for end in accumulate(map(len, tokens)):
+        if end in ends:
+            parts.append(word[start:end])
+            start = end
+    return parts
+
+
+def word_alignments(pairs: Sequence[TextPair], words: Splitter) -> list[PairAlignment | None]:
+    """Return the alignments of pairs word by word."""
+    return _aligned(pairs, words, lambda text: [""] * len(words(text)))
 
 
 def character_alignments(pairs: Sequence[TextPair]) -> list[PairAlignment | None]:
@@ -51,38 +78,34 @@ def character_alignments(pairs: Sequence[TextPair]) -> list[PairAlignment | None
 
     An inserted character that begins a word has a space before it.
     """
-    return _aligned(pairs, graphemes, word_starts)
+    return _aligned(pairs, graphemes, _word_starts)
 
 
-def word_starts(text: str) -> list[str]:
-    """Return a space for each cluster that begins a word, the first aside, and nothing for the others."""
+def _word_starts(text: str) -> list[str]:
     starts = [" " if place == 0 else "" for word in text.split() for place in range(len(graphemes(word)))]
-    return ["", *starts[1:]]
-
-
-def token_text(text: str, words: Tokeniser) -> str:
-    """Return the words of a reference as they are sent: a script splits them at the spaces again."""
-    return " ".join(map(visible, words.split(text)))
+    return ["", *starts[1:]] if starts else []
 
 
 def cluster_lengths(text: str) -> list[int]:
     """Return the lengths of a text's clusters as shown, in UTF-16 units; nothing where each is one unit."""
     if text.isascii() and text.isprintable():
         return []
-    lengths = [units(visible(cluster)) for cluster in graphemes(text)]
+    lengths = [_units(visible(cluster)) for cluster in graphemes(text)]
     return lengths if any(length != 1 for length in lengths) else []
 
 
-def units(text: str) -> int:
+def _units(text: str) -> int:
     """Return the length of a text in UTF-16 units, as a script counts it."""
     return len(text) + sum(ord(char) > _BMP for char in text)
 
 
-def _aligned(
-    pairs: Sequence[TextPair], split: Callable[[str], list[str]], before: Callable[[str], list[str]]
-) -> list[PairAlignment | None]:
+def _aligned(pairs: Sequence[TextPair], split: Splitter, before: Splitter) -> list[PairAlignment | None]:
     tokens = [(split(pair.reference), split(pair.hypothesis)) for pair in pairs]
-    fits = [max(map(len, both)) <= MOST_TOKENS for both in tokens]
+    fits = [
+        max(len(pair.reference), len(pair.hypothesis)) <= MOST_CHARACTERS
+        and max(map(len, both)) <= MOST_TOKENS
+        for pair, both in zip(pairs, tokens, strict=True)
+    ]
     chosen = [both for both, is_short in zip(tokens, fits, strict=True) if is_short]
     ids = token_pairs([both[0] for both in chosen], [both[1] for both in chosen])
     found = align_pairs(ids.ref_flat, ids.ref_offsets, ids.hyp_flat, ids.hyp_offsets)
@@ -93,7 +116,9 @@ def _aligned(
             result.append(None)
             continue
         one = found.pair(next(places))
-        spaced = [space + visible(token) for space, token in zip(before(pair.hypothesis), hypothesis, strict=True)]
+        spaced = [
+            space + visible(token) for space, token in zip(before(pair.hypothesis), hypothesis, strict=True)
+        ]
         substitutions, deletions, insertions, _ = one.counts()
         result.append(
             PairAlignment(

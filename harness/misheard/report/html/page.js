@@ -30,6 +30,7 @@
     for (const [name, key] of Object.entries(state.panels)) if (key) query.set(name, key);
     for (const [axis, value] of state.pairs) query.append(AXIS + axis, value === null ? "" : value);
     if (state.sort) query.set("sort", state.sort);
+    for (const [name, value] of read() || []) if (/^items?(\.|$)/.test(name)) query.append(name, value);
     const text = query.toString();
     history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
   };

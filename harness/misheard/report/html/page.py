@@ -72,6 +72,7 @@ class Row:
         below: what stands below the name.
         conditions: the value per axis; None is the value of items that give none.
         is_one_condition: whether the row is a cell of one axis, to be shown where that very value is chosen.
+        link: an anchor of this page.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Row:
     below: str = ""
     conditions: Mapping[str, str | None] = field(default_factory=dict)
     is_one_condition: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,15 @@ class Filters:
     axes: Mapping[str, Sequence[str | None]]
 
 
-Block = Table | Figure | Facts | Prose | Code | Side | Details | Panels | Filters
+@dataclass(frozen=True, slots=True)
+class ItemBrowser:
+    """Items with their texts. `data` is markup: JSON in which no element can begin (see `items_section`)."""
+
+    kind: ClassVar[str] = "items"
+    data: str
+
+
+Block = Table | Figure | Facts | Prose | Code | Side | Details | Panels | Filters | ItemBrowser
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +277,8 @@ class Page:
         lead: the sentences that the page comes down to.
         sections: in order; the contents are made of them.
         template: of the page, in `templates/`.
-        media_sources: where the page may play media from, as a content security policy says it.
+        media_sources: where the page may take recordings and drawings from, as a content security policy says
+            it; nowhere where there are none.
     """
 
     title: str

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from misheard.canonical import canonical_json
-from misheard.report.html.page import Page
+from misheard.report.html.page import ItemBrowser, Page
 from misheard.report.labels import plain
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def render(page: Page) -> str:
     script by their hashes.
     """
     style, head, script = map(_own_file, ("style.css", "head.js", "page.js"))
+    if any(isinstance(block, ItemBrowser) for section in page.sections for block in section.blocks):
+        style, script = style + _own_file("items.css"), script + _own_file("items.js")
     return _environment().get_template(page.template).render(
         page=page,
         style=style,
@@ -64,7 +66,7 @@ def _policy(style: str, scripts: Sequence[str], media_sources: tuple[str, ...]) 
         "form-action 'none'",
     ]
     if media_sources:
-        parts.append(f"media-src {' '.join(media_sources)}")
+        parts += [f"{kind}-src {' '.join(media_sources)}" for kind in ("media", "img")]
     return "; ".join(parts)
 
 
