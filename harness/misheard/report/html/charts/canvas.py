@@ -9,7 +9,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from misheard.report.labels import plain
@@ -42,7 +42,7 @@ _PRESENTED = frozenset(
 _FONT_SIZE = re.compile(r"([\d.]+)px")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "misheard",
     "text.parse_math": False,
@@ -94,11 +94,11 @@ def draw(
         paint(figure)
         raw = io.StringIO()
         # savefig would draw everything twice, to learn sizes that are set here.
-        canvas.print_svg(raw, metadata={"Date": None, "Creator": None})
+        canvas.print_svg(raw, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return _inline(raw.getvalue(), name, title, description, size)
 
 
-def _coloured() -> dict[str, str]:
+def _coloured() -> dict[Any, Any]:
     return {
         "text.color": ink("ink"),
         "axes.labelcolor": ink("quiet"),

@@ -1,12 +1,15 @@
 """How the values of single items are spread: bars for one arm, an outline for another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from misheard.report.html.charts.canvas import bare, draw, frame, ink
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 360, 210
@@ -67,40 +70,40 @@ def _paint(figure: "Figure", data: Histogram) -> None:
     # The zero of the counts would stand on the first value.
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value else "")
     axes.tick_params(axis="y", labelcolor=ink("quiet"))
-    handles = []
-    for place, spread in enumerate(data.spreads):
-        style = (
-            {"fill": True, "color": ink(spread.colour), "alpha": 0.75, "linewidth": 0}
-            if place == 0
-            else {
-                "color": ink(spread.colour),
-                "linewidth": 1.8,
-                "dashes": _OUTLINES[(place - 1) % 3],
-                "baseline": None,
-            }
-        )
-        if place == 0:
-            handles.append(axes.stairs(spread.counts, data.edges, label=spread.series, **style))
-        else:
-            middles = [(a + b) / 2 for a, b in zip(data.edges, data.edges[1:], strict=False)]
-            (line,) = axes.plot(
-                middles, spread.counts, label=spread.series, drawstyle="steps-mid", color=style["color"],
-                linewidth=1.8, dashes=style["dashes"],
-            )  # fmt: skip
-            handles.append(line)
+    handles = [_spread(axes, data.edges, place, spread) for place, spread in enumerate(data.spreads)]
     axes.set_xlim(data.edges[0], last)
-    top = axes.get_ylim()[1]
-    axes.set_ylim(0, top * 1.18)
-    for name, value in data.marks:
-        at = min(value, last)
-        axes.plot([at, at], [0, top * 1.04], color=ink("ink"), linewidth=1.2)
-        near_right = at > (data.edges[0] + 2 * last) / 3
-        axes.annotate(
-            name, (at, top * 1.04), xytext=(-3 if near_right else 3, 0), textcoords="offset points",
-            ha="right" if near_right else "left", va="bottom", color=ink("ink"),
-        )  # fmt: skip
+    _mark(axes, data)
     if len(handles) > 1:
         figure.legend(
             handles=handles, loc="upper left", ncols=len(handles), handlelength=1.4,
             columnspacing=1.2, borderpad=0.0, borderaxespad=0.2,
         )  # fmt: skip
+
+
+def _mark(axes: "Axes", data: Histogram) -> None:
+    """Draw the lines of the marks, with their names above all bars."""
+    first, last, top = data.edges[0], data.edges[-1], axes.get_ylim()[1]
+    axes.set_ylim(0, top * 1.18)
+    for name, value in data.marks:
+        at = min(value, last)
+        axes.plot([at, at], [0, top * 1.04], color=ink("ink"), linewidth=1.2)
+        near_right = at > (first + 2 * last) / 3
+        axes.annotate(
+            name, (at, top * 1.04), xytext=(-3 if near_right else 3, 0), textcoords="offset points",
+            ha="right" if near_right else "left", va="bottom", color=ink("ink"),
+        )  # fmt: skip
+
+
+def _spread(axes: "Axes", edges: Sequence[float], place: int, spread: Spread) -> "Artist":
+    """Draw the first series as bars, and each other as an outline with dashes of its own."""
+    tint = ink(spread.colour)
+    if place == 0:
+        return axes.stairs(
+            spread.counts, edges, label=spread.series, fill=True, color=tint, alpha=0.75, linewidth=0
+        )
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
+    (line,) = axes.plot(
+        middles, spread.counts, label=spread.series, drawstyle="steps-mid", color=tint, linewidth=1.8,
+        dashes=_OUTLINES[(place - 1) % len(_OUTLINES)],
+    )  # fmt: skip
+    return line

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
 
@@ -119,7 +119,7 @@ def _dot(axes: "Axes", place: float, dot: Dot) -> None:
         axes.plot([dot.value], [place], **_marker(dot), clip_on=False, zorder=3)
 
 
-def _marker(dot: Dot) -> dict[str, object]:
+def _marker(dot: Dot) -> dict[str, Any]:
     return {
         "linestyle": "none",
         "marker": dot.shape,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
 
@@ -84,7 +84,7 @@ def _bar(axes: "Axes", place: int, step: Step) -> None:
     low, high = step.interval
     # A line of paper below keeps the whisker apart from a bar of any colour.
     for token, width in (("paper", 4.5), ("ink", 1.5)):
-        line = {"color": ink(token), "linewidth": width, "solid_capstyle": "butt"}
+        line: dict[str, Any] = {"color": ink(token), "linewidth": width, "solid_capstyle": "butt"}
         axes.plot([low, high], [place, place], **line)
         for end in (low, high):
             axes.plot([end, end], [place - 0.14, place + 0.14], **line)
