@@ -7,8 +7,10 @@
   const PAGE = 25;
   const SHORT = 160;
   const CLASSES = { correct: ["✓", "is-good"], abstained: ["○", "is-warn"], hallucinated: ["✕", "is-bad"] };
+  const TIMES = { audio_seconds: "recording", recognize_seconds: "recognition", llm_seconds: "language model", correct_seconds: "correction", plan_seconds: "planning", render_seconds: "rendering" };
   const find = (id) => document.getElementById(id);
   const list = find("item-list");
+  const top = box.closest("section");
   const places = new Map(data.items.map((item, place) => [item.id, place]));
 
   const make = (tag, name = "", ...children) => {
@@ -50,13 +52,13 @@
     }
     return found;
   };
-  /* Steps become runs of one kind; of words each substitution stays a run of its own. */
+  /* Steps become runs of one kind; a substitution stays within its word. */
   const runsOf = (steps, tokens, merges) => {
     const runs = [];
     let at = 0;
     const add = (kind, before, said, heard) => {
       const last = runs.at(-1);
-      if (!last || last.kind !== kind || (kind === "s" && !merges)) {
+      if (!last || last.kind !== kind || (kind === "s" && (!merges || before))) {
         runs.push({ kind, before, said, heard });
         return;
       }
@@ -115,7 +117,7 @@
       }
       const [steps, substituted, deleted, inserted, all] = text[kind];
       const head = make("h3", "", `By ${kind} `);
-      head.append(make("span", "count", `${substituted} substituted, ${deleted} deleted, ${inserted} inserted; ${all} said`));
+      head.append(make("span", "count", `${substituted} substituted, ${deleted} deleted, ${inserted} inserted, of ${all}`));
       found.push(head, aligned(steps, tokens(item), item, kind));
     }
     return found;
@@ -145,11 +147,11 @@
   };
   const figures = (arm) => {
     const found = [];
-    if (arm.quality !== undefined) found.push(["quality", String(arm.quality)]);
+    if (arm.quality !== undefined) found.push(["answer quality", String(arm.quality)]);
     for (const [question, score] of Object.entries(arm.judge ?? {})) found.push([`judge: ${question}`, score === null ? "no valid reply" : `${score} of 100`]);
     for (const [name, value] of Object.entries(arm.times ?? {})) {
       const isTime = name.endsWith("_seconds");
-      found.push([name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? `${value} s` : String(value)]);
+      found.push([TIMES[name] ?? name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? `${value} s` : String(value)]);
     }
     if (arm.flags) found.push(["flags", arm.flags.map((flag) => flag.replaceAll("_", " ")).join(", ")]);
     if (arm.unused) found.push(["correction not used", arm.unused.replaceAll("_", " ")]);
@@ -227,7 +229,7 @@
     const said = make("span", "item-said", item.kind ? "(no speech)" : whole(item.text).slice(0, SHORT));
     said.dir = "auto";
     if (item.language) said.lang = item.language;
-    const where = item.where.map((choice, axis) => (choice < 0 ? null : data.axes[axis][1][choice])).filter((value) => value !== null);
+    const where = item.where.map((choice, axis) => (choice < 0 || data.axes[axis][1].length < 2 ? null : data.axes[axis][1][choice])).filter((value) => value !== null);
     if (item.session) where.push(item.session);
     const line = make("span", "item-where");
     where.forEach((value, place) => line.append(place ? " · " : "", isolated(seen(value))));
@@ -340,7 +342,7 @@
   for (const name of ["show", "sort"]) find(`item-${name}`).addEventListener("change", (event) => { state[name] = event.target.value; refresh(); });
   tools.addEventListener("submit", (event) => event.preventDefault());
   for (const [id, step] of [["item-before", -1], ["item-after", 1]]) {
-    find(id).addEventListener("click", () => { state.page += step; show(); box.scrollIntoView({ block: "start" }); });
+    find(id).addEventListener("click", () => { state.page += step; show(); top.scrollIntoView({ block: "start" }); });
   }
 
   const follow = () => {
@@ -359,7 +361,7 @@
     choose();
     if (query.has("item") && open(query.get("item"))) return;
     show();
-    if ([...query.keys()].some((name) => name.startsWith("items."))) box.scrollIntoView({ block: "start" });
+    if ([...query.keys()].some((name) => name.startsWith("items."))) top.scrollIntoView({ block: "start" });
   };
 
   /* Links of matrix cells are no stops of the Tab key of their own: Enter follows the one of the focused cell. */
