@@ -202,10 +202,11 @@ def _changes(place: Document, metrics: Sequence[str], stages: Sequence[str]) -> 
         for entry in place["metrics"]
         for loss in entry["losses"]
     }
-    cells = []
-    for stage in stages:
-        for metric in metrics:
-            difference = found.get((stage, metric))
-            is_empty = difference is None or difference["difference"] is None
-            cells.append(Cell() if is_empty else change_cell(metric, difference))
-    return tuple(cells)
+    return tuple(_change(metric, found.get((stage, metric))) for stage in stages for metric in metrics)
+
+
+def _change(metric: str, difference: Document | None) -> Cell:
+    """Return what a stage changes, nothing where no pair says it."""
+    if difference is None or difference["difference"] is None:
+        return Cell()
+    return change_cell(metric, difference)
