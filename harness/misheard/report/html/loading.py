@@ -1,6 +1,7 @@
 """From files to what a page is made of. Only report files are read: no text of an item, no model."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from misheard.errors import InputError
@@ -33,11 +34,12 @@ def read_run_documents(path: Path, verdict: Path | None = None) -> RunDocuments:
         table=finished.table,
         families=finished.families,
         samples=read_samples(directory.telemetry),
-        verdict=None if verdict is None else _read_verdict(verdict, name),
+        verdict=None if verdict is None else read_verdict(verdict, [name]),
     )
 
 
-def _read_verdict(path: Path, run: str) -> Document:
+def read_verdict(path: Path, runs: Collection[str]) -> Document:
+    """Return the verdict of a gate on one of some runs. Raises InputError for a file that is none."""
     try:
         if path.stat().st_size > MAX_VERDICT_BYTES:
             raise InputError(f"--verdict {path}: over {MAX_VERDICT_BYTES} bytes; this is no verdict")
@@ -50,6 +52,6 @@ def _read_verdict(path: Path, run: str) -> Document:
         raise InputError(
             f"--verdict {path}: is no verdict of this version; write it with misheard gate --json"
         )
-    if document.get("candidate") != run:
-        raise InputError(f"--verdict {path}: is of another run; name the verdict of {run}")
+    if document.get("candidate") not in runs:
+        raise InputError(f"--verdict {path}: is of another run; name the verdict of {' or '.join(runs)}")
     return document

@@ -1,4 +1,4 @@
-"""A forest plot: a difference with its interval per row, no difference as a line, and the verdict in words."""
+"""A forest plot: a difference with its interval per row, a line at none, and the verdict in words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _ROW, _TOP, _BOTTOM, _SIDES = 600, 22, 8, 24, 20
+_WIDTH, _ROW, _TOP, _BOTTOM, _SIDES = 640, 22, 8, 24, 20
 _MOST_LETTERS = 26
 _SHAPES = {
     "better": ("^", "better", True),

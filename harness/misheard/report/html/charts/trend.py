@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _PLOT, _LINE, _BOTTOM, _LEFT = 680, 150, 14, 26, 52
-_MOST_TICKS = 12
+_MOST_TICKS, _FEW = 12, 40
 _LETTER = 6.7
 
 
@@ -75,10 +75,10 @@ def _paint(figure: "Figure", data: Trend, top: int) -> None:
     for place, point in enumerate(data.points):
         if point.interval is not None:
             axes.plot([place, place], list(point.interval), color=ink("quiet"), linewidth=1.2)
+    size = 7 if count <= _FEW else 4.5
     for stretch in _stretches(data):
-        places, values = zip(*stretch, strict=True)
         axes.plot(
-            places, values, color=ink("accent"), linewidth=2.0, marker="o", markersize=7 if count <= 40 else 4.5,
+            *zip(*stretch, strict=True), color=ink("accent"), linewidth=2.0, marker="o", markersize=size,
             markeredgecolor=ink("paper"), markeredgewidth=1.0, clip_on=False, zorder=3,
         )  # fmt: skip
     low, high = axes.get_ylim()
