@@ -9,7 +9,13 @@ import typer
 from misheard.commands.optional_values import USUAL, OptionalValues
 from misheard.errors import InputError
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run, or the folder of a soak.")]
+RunPaths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN...",
+        help="Directory of a run, or the folder of a soak; several are listed with --html=FILE.",
+    ),
+]
 
 
 class ReportCommand(OptionalValues):
@@ -22,7 +28,7 @@ class ReportCommand(OptionalValues):
 
 
 def report(
-    run: RunPath,
+    runs: RunPaths,
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,20 +78,30 @@ def report(
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
-    Of a soak it prints the session over its time and the verdict. Nothing that is read is changed. Exit code
-    2: an axis, value or metric that is not there, or no item left.
+    Of a soak it prints the session over its time and the verdict; of several runs and soaks it writes a list
+    with trends. Nothing that is read is changed. Exit code 2: an axis, value or metric that is not there, or
+    no item left.
     """
+    from misheard.commands.report_folders import report_index, report_soak_folder
     from misheard.soak.finished import is_soak_folder
 
     is_matrix = any(option is not None for option in (by, where, metric, json_path, csv_path))
+    of_one = {
+        "--by": by,
+        "--where": where,
+        "--metric": metric,
+        "--json": json_path,
+        "--csv": csv_path,
+        "--markdown": markdown is not None,
+        "--verdict": verdict,
+        "--with-text": with_text,
+    }
+    if len(runs) > 1:
+        report_index(runs, html, open_it, of_one)
+        return
+    (run,) = runs
     if is_soak_folder(run):
-        if is_matrix:
-            raise InputError(
-                f"{run}: is a soak, which has no conditions and no metrics; name the folder alone"
-            )
-        from misheard.soak.command import report_soak
-
-        report_soak(run)
+        report_soak_folder(run, html, open_it, of_one)
         return
     if with_text and html is None and not open_it:
         raise InputError("--with-text: texts are shown in the HTML file alone; add --html")

@@ -47,8 +47,8 @@ class SoakCheckOptions:
 def check_trace(options: SoakCheckOptions) -> int:
     """Judge a trace and print the verdict; return the exit code.
 
-    An earlier verdict or page at the path of the new one is removed first, so that none is left where there is no
-    verdict. Raises SoakError, InputError and IncompleteRunError for files that cannot be used.
+    An earlier verdict or page at the path of the new one is removed first, so that none is left where there
+    is no verdict. Raises SoakError, InputError and IncompleteRunError for files that cannot be used.
     """
     _clear(options)
     documents = _judge(options)

@@ -19,6 +19,7 @@ from misheard.report.html.run_matrix import matrix_section
 from misheard.report.html.run_times import latencies_section, machine_section
 from misheard.report.html.run_verdict import banner, verdict_section
 from misheard.report.terminal_report import header_parts, suite_title
+from misheard.report.values import Document
 
 
 def run_page(documents: RunDocuments) -> Page:
@@ -27,7 +28,7 @@ def run_page(documents: RunDocuments) -> Page:
     return Page(
         title=suite_title(report),
         label="Run",
-        facts=(documents.name, *header_parts(report), *_system(documents)),
+        facts=(documents.name, *header_parts(report), *system_names(documents.run["config"])),
         banner=banner(documents.verdict),
         highlights=tuple(highlights(report)),
         lead=tuple(report["takeaway"]),
@@ -35,9 +36,8 @@ def run_page(documents: RunDocuments) -> Page:
     )
 
 
-def _system(documents: RunDocuments) -> Iterator[str]:
-    """Yield what was under test: the models by the last part of their names."""
-    config = documents.run["config"]
+def system_names(config: Document) -> Iterator[str]:
+    """Yield what a config puts under test: the models by the last part of their names."""
     for part in ("recognizer", "language_model"):
         settings = config.get(part) or {}
         name = settings.get("model") or settings.get("kind")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from misheard.report.html.charts.session import Lane, Session, SessionMoment, session_chart
-from misheard.report.html.charts.timeline import clock
 from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Table
 from misheard.report.html.soak_documents import SoakDocuments
 from misheard.report.labels import UNICODE, count_of
@@ -109,7 +108,7 @@ def _list(moments: Sequence[tuple[Moment, str, str]]) -> Table:
         Row(
             str(number),
             (
-                Cell(clock(moment.t), sort=moment.t),
+                Cell(format_seconds(moment.t), sort=moment.t),
                 Cell(f"{_SIGNS[kind]} {kind}", sort=kind, tone="bad" if kind == "check broken" else ""),
                 Cell(words),
                 Cell(str(moment.line), sort=moment.line),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _LEFT, _RIGHT = 760, 186, 14
+_WIDTH, _LEFT, _RIGHT = 780, 214, 14
 _LEGEND, _NUMBERS, _AXIS, _GAP = 24, 42, 26, 12
 _NUMBER_WIDTH = 15
 _NUMBER_LINES = 3
@@ -131,7 +131,7 @@ def _lane(axes: "Axes", lane: Lane, last: float) -> dict[str, Any]:
     if lane.budget is not None and 0 < lane.budget <= _REACH * top:
         top = max(top, lane.budget)
     axes.set_ylim(0.0, 1.12 * top or 1.0)
-    axes.set_yticks([0.8 * top if top == lane.budget else max(known, default=0.0)])
+    axes.set_yticks([max(known)] if top > 0 else [])
     axes.yaxis.set_major_formatter(lambda value, _: lane.show(value))
     for text, shift, token in ((lane.title, 1, "ink"), (lane.total, -14, "quiet")):
         axes.annotate(
