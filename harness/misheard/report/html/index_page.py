@@ -11,6 +11,7 @@ from misheard.report.labels import UNICODE, count_of, format_interval, format_va
 
 _SIGNS = {"good": "✓ ", "bad": "✗ ", "quiet": "? "}
 _MOST_TRENDS = 40
+_COLUMN_NOTE = "audio arm, over the items of the language, with its 95% interval"
 
 Numbered = tuple[int, Entry]
 """An entry with its number in the table."""
@@ -46,19 +47,18 @@ def _sections(index: Index, numbered: Sequence[Numbered], runs: Sequence[Numbere
 
 def _table_section(numbered: Sequence[Numbered]) -> Section:
     keys = list(dict.fromkeys(key for _, entry in numbered for key in entry.figures))
+    metrics = [metric for _, metric in keys]
+    keys.sort(key=lambda key: metrics.index(key[1]))
     columns = (
         Column("number", note="in the order of time; the trends name runs by it"),
         Column("time", is_text=True),
+        Column("report", is_text=True),
+        Column("verdict", note="of verdict.json in the folder", is_text=True),
         Column("suite", is_text=True),
         Column("system", is_text=True),
         Column("items"),
         Column("failed"),
-        *(
-            Column(_title(key), note="audio arm, over the items of the language, with its 95% interval")
-            for key in keys
-        ),
-        Column("verdict", note="of verdict.json in the folder", is_text=True),
-        Column("report", is_text=True),
+        *(Column(key[0] or "all", note=_COLUMN_NOTE, group=label(key[1])) for key in keys),
     )
     rows = tuple(
         Row(entry.name, tuple(_cells(number, entry, keys)), prefix="" if entry.kind == "run" else entry.kind)
@@ -77,6 +77,9 @@ def _title(key: Key) -> str:
 def _cells(number: int, entry: Entry, keys: Sequence[Key]) -> Iterator[Cell]:
     yield Cell(str(number), sort=number)
     yield Cell(entry.day, sort=entry.when, tip=(f"from {entry.dated_by}",))
+    yield Cell("report.html", href=entry.href) if entry.href else Cell(UNICODE.missing, tone="quiet")
+    sign = _SIGNS.get(entry.verdict_tone, "")
+    yield Cell(f"{sign}{entry.verdict}", sort=entry.verdict, tone=entry.verdict_tone)
     yield Cell(entry.suite, sort=entry.suite)
     yield Cell(entry.system, sort=entry.system)
     yield Cell(entry.items, sort=int(entry.items) if entry.items else None)
@@ -87,9 +90,6 @@ def _cells(number: int, entry: Entry, keys: Sequence[Key]) -> Iterator[Cell]:
     )
     for key in keys:
         yield _figure_cell(key[1], entry.figures.get(key))
-    sign = _SIGNS.get(entry.verdict_tone, "")
-    yield Cell(f"{sign}{entry.verdict}", sort=entry.verdict, tone=entry.verdict_tone)
-    yield Cell("report.html", href=entry.href) if entry.href else Cell(UNICODE.missing, tone="quiet")
 
 
 def _figure_cell(metric: str, figure: Figure | None) -> Cell:

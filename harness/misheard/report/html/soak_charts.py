@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from misheard.report.html.charts.session import Lane, Session, SessionMoment, session_chart
+from misheard.report.html.charts.timeline import clock
 from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Table
 from misheard.report.html.soak_documents import SoakDocuments
 from misheard.report.labels import UNICODE, count_of
@@ -26,7 +27,7 @@ def timeline_section(documents: SoakDocuments) -> Section:
     blocks: list[Block] = []
     if lanes:
         chart = Session(
-            name="session",
+            name="session-lanes",
             title="The session over its time",
             description="; ".join(f"{lane.title}: {lane.total}" for lane in lanes),
             seconds=timeline.seconds,
@@ -103,12 +104,16 @@ _SIGNS = {"fault": "▼", "restart": "■", "check broken": UNICODE.times}
 """The markers of the chart in the list of its lines."""
 
 
+def _at(t: float) -> str:
+    return f"{t:.1f} s" if t < 119.95 else clock(t)
+
+
 def _list(moments: Sequence[tuple[Moment, str, str]]) -> Table:
     rows = tuple(
         Row(
             str(number),
             (
-                Cell(format_seconds(moment.t), sort=moment.t),
+                Cell(_at(moment.t), sort=moment.t),
                 Cell(f"{_SIGNS[kind]} {kind}", sort=kind, tone="bad" if kind == "check broken" else ""),
                 Cell(words),
                 Cell(str(moment.line), sort=moment.line),
