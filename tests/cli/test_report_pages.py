@@ -1,6 +1,9 @@
 """`misheard report --html` and `--markdown`: files, refusals, no transcript, nothing heavy."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -63,6 +66,38 @@ def test_no_text_of_an_item_is_in_the_page_or_the_summary(run: Path) -> None:
     assert not [text for text in {"canary", *heard} if text in done.stdout or text in page]
 
 
+def test_texts_are_in_the_page_where_they_are_asked_for_and_a_warning_says_so(
+    run: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "texts.html"
+    done = misheard("report", run, f"--html={page}", "--with-text")
+    assert (done.returncode, done.stdout) == (0, f"page: {page}\n")
+    assert done.stderr.startswith(f"warning: {page} now holds transcripts") and "canary" not in done.stderr
+    text = page.read_text("utf-8")
+    rows = [
+        json.loads(line) for line in (run / "journal" / "recognize.jsonl").read_text("ascii").splitlines()
+    ]
+    heard = {row["transcript"]["text"] for row in rows if "transcript" in row}
+    assert "canary 3" in text and "the canary is 3" in text and all(one in text for one in heard)
+    folder = os.path.relpath(run.parent / "suite", tmp_path)
+    assert re.findall(r'"audio":"([^"]*)"', text) == [f"{folder}/{number}.wav" for number in range(6)]
+
+
+def test_texts_need_the_journal_of_the_very_run(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "run"
+    shutil.copytree(run, alone)
+    suite = alone / "journal" / "suite.jsonl"
+    suite.write_text(suite.read_text("ascii").replace("canary 3", "canary 4"), "ascii")
+    arguments = ["report", str(alone), "--html", "--with-text"]
+    code, told = refused(arguments, capsys)
+    assert code == 4 and "canary" not in told
+    suite.unlink()
+    code, told = refused(arguments, capsys)
+    assert code == 4 and "only the journal has the texts" in told
+
+
 def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path, tmp_path: Path) -> None:
     files = tmp_path / "a.html", tmp_path / "a.md", tmp_path / "b.html"
     first = misheard("report", run, "--html", files[0], "--markdown", files[1])
@@ -77,6 +112,8 @@ def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path
         (["--html=RUN/run.json"], "is a file of a run"),
         (["--markdown=RUN/journal/x.md"], "is a file of a run"),
         (["--html", "--by", "language"], "leave --by"),
+        (["--with-text"], "add --html"),
+        (["--with-text", "--markdown"], "add --html"),
         (["--verdict", "RUN/run.json"], "add one of them"),
         (["--html", "--verdict", "RUN/run.json"], "is no verdict of this version"),
         (["--html", "--verdict", "RUN/none.json"], "none.json"),

@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hostile_items import hostile_sources
 from hostile_run import hostile_documents
 
+from misheard.report.html.items_document import items_document
+from misheard.report.html.items_section import with_items
+from misheard.report.html.page import Page
 from misheard.report.html.render import render
 from misheard.report.html.run_page import run_page
 
@@ -16,9 +20,21 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def hostile_html() -> str:
-    """The page of a run with hostile names."""
-    return render(run_page(hostile_documents()))
+def hostile_page() -> Page:
+    """The page of a run with hostile names, in parts."""
+    return run_page(hostile_documents())
+
+
+@pytest.fixture(scope="session")
+def hostile_html(hostile_page: Page) -> str:
+    """The same page as a document."""
+    return render(hostile_page)
+
+
+@pytest.fixture(scope="session")
+def items_html(hostile_page: Page) -> str:
+    """The same page with items whose texts are hostile too."""
+    return render(with_items(hostile_page, items_document(hostile_sources())))
 
 
 @pytest.fixture(scope="session")

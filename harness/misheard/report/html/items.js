@@ -81,9 +81,12 @@
   };
   /* A mark that begins a run gets a circle to stand on. */
   const standing = (text) => (/^\p{M}/u.test(text) ? `\u25cc${text}` : text);
+  /* By the first letter, as dir="auto" has it, which would go by the words for screen readers here. */
+  const RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+  const directionOf = (text) => (RIGHT.test(text.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr");
   const aligned = (steps, tokens, item, kind) => {
     const element = make("p", `aligned is-${kind}`);
-    element.dir = "auto";
+    element.dir = directionOf(plainOf(item) + steps.filter((step) => typeof step === "string").join(""));
     if (item.language) element.lang = item.language;
     const merges = kind === "characters";
     for (const { kind: sort, before, said, heard } of runsOf(steps, tokens, merges)) {
@@ -151,7 +154,7 @@
     for (const [question, score] of Object.entries(arm.judge ?? {})) found.push([`judge: ${question}`, score === null ? "no valid reply" : `${score} of 100`]);
     for (const [name, value] of Object.entries(arm.times ?? {})) {
       const isTime = name.endsWith("_seconds");
-      found.push([TIMES[name] ?? name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? `${value} s` : String(value)]);
+      found.push([TIMES[name] ?? name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? (value ? `${value} s` : "under 0.001 s") : String(value)]);
     }
     if (arm.flags) found.push(["flags", arm.flags.map((flag) => flag.replaceAll("_", " ")).join(", ")]);
     if (arm.unused) found.push(["correction not used", arm.unused.replaceAll("_", " ")]);
@@ -173,7 +176,7 @@
       element.append(make("h3", "", part === "plan" ? "Plan" : "Board"));
       element.append(value === "same" ? make("p", "note", "✓ as the human plan") : scene(value, item));
     }
-    if (arm.drawing) {
+    if (arm.drawing && (arm.board === "same" || arm.board?.shapes.length)) {
       const image = make("img");
       image.loading = "lazy";
       image.alt = `The board of ${item.id} in the ${name} arm, drawn; its shapes and arrows are in the list above`;
@@ -270,12 +273,13 @@
       return value === null ? item.where[axis] < 0 || data.axes[axis][1][item.where[axis]] === null : item.where[axis] === Number(choice);
     });
   };
-  const said = data.items.map((item) => (item.plan === undefined && item.kind ? 0 : wordsOf(item).length));
-  const weight = { errors: (place) => data.items[place].errors ?? -1, rate: (place) => (data.items[place].errors === undefined ? -1 : data.items[place].errors / Math.max(said[place], 1)) };
+  const errorsOf = (place) => data.items[place].errors ?? -1;
+  const weight = { errors: errorsOf, rate: (place) => errorsOf(place) / Math.max(wordsOf(data.items[place]).length, 1) };
   const choose = () => {
     chosen = data.items.flatMap((item, place) => (isShown(item) ? [place] : []));
-    const by = weight[state.sort];
-    if (by) chosen.sort((a, b) => by(b) - by(a) || a - b);
+    if (!(state.sort in weight)) return;
+    const by = new Map(chosen.map((place) => [place, weight[state.sort](place)]));
+    chosen.sort((a, b) => by.get(b) - by.get(a) || a - b);
   };
   const show = () => {
     const pages = Math.max(1, Math.ceil(chosen.length / PAGE));

@@ -51,7 +51,9 @@ def word_splitter(char_scripts: Sequence[str]) -> Splitter:
     tokeniser = mixed_tokeniser(char_scripts)
 
     def split(text: str) -> list[str]:
-        return [part for word in text.split() for part in _whole_clusters(word, tokeniser.split(word))]
+        if (words := text.split()) == tokeniser.split(text):
+            return words
+        return [part for word in words for part in _whole_clusters(word, tokeniser.split(word))]
 
     return split
 
@@ -100,21 +102,17 @@ def _units(text: str) -> int:
 
 
 def _aligned(pairs: Sequence[TextPair], split: Splitter, before: Splitter) -> list[PairAlignment | None]:
-    tokens = [(split(pair.reference), split(pair.hypothesis)) for pair in pairs]
-    fits = [
-        max(len(pair.reference), len(pair.hypothesis)) <= MOST_CHARACTERS
-        and max(map(len, both)) <= MOST_TOKENS
-        for pair, both in zip(pairs, tokens, strict=True)
-    ]
-    chosen = [both for both, is_short in zip(tokens, fits, strict=True) if is_short]
+    tokens = [_tokens(pair, split) for pair in pairs]
+    chosen = [both for both in tokens if both is not None]
     ids = token_pairs([both[0] for both in chosen], [both[1] for both in chosen])
     found = align_pairs(ids.ref_flat, ids.ref_offsets, ids.hyp_flat, ids.hyp_offsets)
     places = iter(range(len(chosen)))
     result: list[PairAlignment | None] = []
-    for pair, (reference, hypothesis), is_short in zip(pairs, tokens, fits, strict=True):
-        if not is_short:
+    for pair, both in zip(pairs, tokens, strict=True):
+        if both is None:
             result.append(None)
             continue
+        reference, hypothesis = both
         one = found.pair(next(places))
         spaced = [
             space + visible(token) for space, token in zip(before(pair.hypothesis), hypothesis, strict=True)
@@ -127,6 +125,14 @@ def _aligned(pairs: Sequence[TextPair], split: Splitter, before: Splitter) -> li
             )
         )
     return result
+
+
+def _tokens(pair: TextPair, split: Splitter) -> tuple[list[str], list[str]] | None:
+    """Return the tokens of both sides; None where they are too many, or too long."""
+    if max(len(pair.reference), len(pair.hypothesis)) > MOST_CHARACTERS:
+        return None
+    both = split(pair.reference), split(pair.hypothesis)
+    return both if max(map(len, both)) <= MOST_TOKENS else None
 
 
 def _steps(one: Alignment, hypothesis: Sequence[str], spaced: Sequence[str]) -> Iterator[int | str]:
