@@ -20,6 +20,12 @@
     return element;
   };
   const hidden = (text) => make("span", "sr", text);
+  /* At once, and again when what comes into view has been laid out and has its true height. */
+  const goTo = (element) => {
+    const go = () => element.scrollIntoView({ behavior: "instant", block: "start" });
+    go();
+    requestAnimationFrame(() => requestAnimationFrame(go));
+  };
   const isolated = (text) => make("bdi", "", text);
   /* Names of conditions come as they are; what cannot be seen in them is shown, as it is everywhere else. */
   const seen = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (char) => `\\u${char.codePointAt(0).toString(16).padStart(4, "0")}`);
@@ -307,7 +313,7 @@
     const element = find(`item-${id}`);
     element.open = true;
     element.querySelector("summary").focus({ preventScroll: true });
-    element.scrollIntoView({ block: "start" });
+    goTo(element);
     return true;
   };
 
@@ -346,7 +352,7 @@
   for (const name of ["show", "sort"]) find(`item-${name}`).addEventListener("change", (event) => { state[name] = event.target.value; refresh(); });
   tools.addEventListener("submit", (event) => event.preventDefault());
   for (const [id, step] of [["item-before", -1], ["item-after", 1]]) {
-    find(id).addEventListener("click", () => { state.page += step; show(); top.scrollIntoView({ block: "start" }); });
+    find(id).addEventListener("click", () => { state.page += step; show(); goTo(top); });
   }
 
   const follow = () => {
@@ -365,7 +371,7 @@
     choose();
     if (query.has("item") && open(query.get("item"))) return;
     show();
-    if ([...query.keys()].some((name) => name.startsWith("items."))) top.scrollIntoView({ block: "start" });
+    if ([...query.keys()].some((name) => name.startsWith("items."))) goTo(top);
   };
 
   /* Links of matrix cells are no stops of the Tab key of their own: Enter follows the one of the focused cell. */
