@@ -12,7 +12,7 @@ from misheard.errors import InputError
 RunPaths = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RUN...",
+        metavar="RUN",
         help="Directory of a run, or the folder of a soak; several are listed with --html=FILE.",
     ),
 ]

@@ -54,8 +54,8 @@ def hostile_comparison(others: int = 1) -> ComparisonDocuments:
     )
     differing = [{"id": f"{NAMES[0]}0", "edits": 3, "reference_words": 5, "formatting_only": False}]
     transcripts = {
-        "items": 140, "differ": 1, "share": 1 / 140, "interval": [0.0, 0.05], "formatting_only": 0, "edits": 3,
-        "failed_in_a_only": 1, "failed_in_b_only": 0, "failed_in_both": 0, "differing": differing,
+        "items": 140, "differ": 1, "share": 1 / 140, "interval": [0.0, 0.05], "formatting_only": 0,
+        "edits": 3, "failed_in_a_only": 1, "failed_in_b_only": 0, "failed_in_both": 0, "differing": differing,
     }  # fmt: skip
     a, b = ({"run": side, "system": {"recognizer": {"model.bin": side * 64}}} for side in ("a", "b"))
     pair = ComparedPair(found, a, b, None, transcripts)

@@ -206,7 +206,7 @@ def _slices(
     if not comparison["cells"]:
         return
     chosen = document["selection"]["metrics"]
-    panels = []
+    panels: list[Panel] = []
     left_out = 0
     for place, whole in _ordered(document, comparison):
         if not _has_value(whole) or not (chosen or is_shown_by_condition(whole["metric"])):
