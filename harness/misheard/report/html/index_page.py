@@ -51,14 +51,14 @@ def _table_section(numbered: Sequence[Numbered]) -> Section:
     keys.sort(key=lambda key: metrics.index(key[1]))
     columns = (
         Column("number", note="in the order of time; the trends name runs by it"),
-        Column("time", is_text=True),
-        Column("report", is_text=True),
-        Column("verdict", note="of verdict.json in the folder", is_text=True),
-        Column("suite", is_text=True),
-        Column("system", is_text=True),
+        Column("time"),
+        Column("report"),
+        Column("verdict", note="of verdict.json in the folder"),
         Column("items"),
         Column("failed"),
         *(Column(key[0] or "all", note=_COLUMN_NOTE, group=label(key[1])) for key in keys),
+        Column("suite"),
+        Column("system", is_text=True),
     )
     rows = tuple(
         Row(entry.name, tuple(_cells(number, entry, keys)), prefix="" if entry.kind == "run" else entry.kind)
@@ -80,8 +80,6 @@ def _cells(number: int, entry: Entry, keys: Sequence[Key]) -> Iterator[Cell]:
     yield Cell("report.html", href=entry.href) if entry.href else Cell(UNICODE.missing, tone="quiet")
     sign = _SIGNS.get(entry.verdict_tone, "")
     yield Cell(f"{sign}{entry.verdict}", sort=entry.verdict, tone=entry.verdict_tone)
-    yield Cell(entry.suite, sort=entry.suite)
-    yield Cell(entry.system, sort=entry.system)
     yield Cell(entry.items, sort=int(entry.items) if entry.items else None)
     yield Cell(
         "" if entry.failed is None else str(entry.failed),
@@ -90,6 +88,8 @@ def _cells(number: int, entry: Entry, keys: Sequence[Key]) -> Iterator[Cell]:
     )
     for key in keys:
         yield _figure_cell(key[1], entry.figures.get(key))
+    yield Cell(entry.suite, sort=entry.suite)
+    yield Cell(entry.system, sort=entry.system)
 
 
 def _figure_cell(metric: str, figure: Figure | None) -> Cell:
