@@ -6,10 +6,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from misheard.report.html.charts.canvas import TOKENS
+from misheard.report.html.charts.forest import Forest, ForestRow, forest
 from misheard.report.html.charts.histogram import Histogram, Spread, histogram
 from misheard.report.html.charts.intervals import Dot, IntervalRow, Intervals, intervals
 from misheard.report.html.charts.latency import Latency, latency
+from misheard.report.html.charts.session import MOMENTS, Lane, Session, SessionMoment, session_chart
 from misheard.report.html.charts.timeline import Timeline, TimelinePanel, TimelineSpan, clock, timeline
+from misheard.report.html.charts.trend import Trend, TrendPoint, trend
 from misheard.report.html.charts.waterfall import Step, Waterfall, waterfall
 
 LABEL = '<b>$x$\u202e & "മല"'
@@ -49,11 +52,34 @@ def _timeline() -> str:
     )
 
 
+def _forest() -> str:
+    rows = (
+        ForestRow(LABEL, 0.1, (0.0, 0.2), "worse", "worse", LABEL, (None, 0.02)),
+        ForestRow("none", None, None, "too_few_items", "too few"),
+    )
+    return forest(Forest("chart-f", "T <1>", "told", rows, str, 0.05, ("better", "worse")))
+
+
+def _session() -> str:
+    lanes = (
+        Lane(LABEL, "3", (1.0, None, 2.0), str, is_count=True),
+        Lane("plan", "1 s", (1.0, None, 2.0), str, worst=(2.0, None, 3.0), budget=2.5),
+        Lane("empty", "0", (None, None, None), str),
+    )
+    moments = tuple(SessionMoment(3.0, kind, number) for number, kind in enumerate([*MOMENTS, "fault"], 1))
+    return session_chart(Session("chart-g", "T <1>", "told", 30.0, lanes, moments))
+
+
+def _trend() -> str:
+    points = (TrendPoint(1, 0.2, (0.1, 0.3)), TrendPoint(2, None), TrendPoint(3, 0.4))
+    return trend(Trend("chart-h", "T <1>", "told", points, {2: (LABEL,)}, str))
+
+
 def parsed(drawn: str) -> ET.Element:
     return ET.fromstring(drawn)  # noqa: S314  (drawn here)
 
 
-CHARTS = [_intervals, _waterfall, _histogram, _latency, _timeline]
+CHARTS = [_intervals, _waterfall, _histogram, _latency, _timeline, _forest, _session, _trend]
 
 
 @pytest.mark.parametrize("draw", CHARTS)
@@ -91,7 +117,7 @@ def test_ids_of_a_chart_carry_its_name_and_what_is_used_is_there(draw: Callable[
     assert all(one.startswith(f"{name}-") for one in ids) and used | clips <= ids
 
 
-@pytest.mark.parametrize("draw", [_waterfall, _histogram, _timeline])
+@pytest.mark.parametrize("draw", [_waterfall, _histogram, _timeline, _forest, _session, _trend])
 def test_a_hostile_label_is_text(draw: Callable[[], str]) -> None:
     drawn = draw()
     assert "<b>" not in drawn and "$x$" in drawn and "മല" in drawn and "\u202e" not in drawn
