@@ -1,9 +1,11 @@
 # Sourced by scripts/test on CI machines: Debian packages that some tests compare with.
 # shellcheck shell=bash
 
-# ci_packages: install espeak-ng and sctk where that is possible; a test that misses one says so when it skips.
+# ci_packages: install chromium, espeak-ng and sctk where that is possible; a test that misses one says so when it
+# skips.
 ci_packages() {
     local missing=()
+    command -v chromium >/dev/null || missing+=(chromium)
     command -v espeak-ng >/dev/null || missing+=(espeak-ng)
     command -v sclite >/dev/null || command -v sctk >/dev/null || missing+=(sctk)
     ((${#missing[@]})) || return 0

@@ -62,6 +62,9 @@ def test_score_compare_and_report_without_models(
     reported = call(command, "report", "b", cwd=tmp_path)
     assert reported.returncode == 0, reported.stderr
     assert "word error rate" in reported.stdout
+    paged = call(command, "report", "b", "--html", cwd=tmp_path)
+    assert paged.returncode == 0, paged.stderr
+    assert "word error rate" in (tmp_path / "b" / "report.html").read_text("utf-8")
     refused = call(command, "run", config, "--suite", suite, "--out", "c", "--set",
                    "recognizer={kind: ctranslate2, model: ./}", cwd=tmp_path)  # fmt: skip
     assert refused.returncode == 2

@@ -160,3 +160,25 @@ def test_failures_of_both_sides_stand_beside_the_differences(
     ]
     assert (wer["n"], wer["failed_a"], wer["failed_b"]) == (5, 0, 1)
     assert wer["unpaired"] == {"a_failed": 0, "b_failed": 1, "both_failed": 0, "not_counted": 0}
+
+
+def test_a_comparison_has_a_page_without_text_that_links_to_the_runs_beside_it(
+    runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (runs[0] / "report.html").write_text("")
+    page = tmp_path / "compared.html"
+    arguments = ["compare", *map(str, runs), "--resamples", "200", "--by", "noise,language", "--html"]
+    assert CliRunner().invoke(app, [*arguments, str(page)]).exit_code == 0
+    html = page.read_text("utf-8")
+    assert 'href="a/report.html"' in html and "b/report.html" not in html
+    assert 'id="differs-config"' in html and 'id="slices"' in html
+    texts = {row["reference"] for row in suite_rows(runs[0]) if len(row.get("reference") or "") > 8}
+    assert texts and not [text for text in texts if text in html]
+    for refused in (runs[0] / "run.json", runs[1] / "journal" / "page.html"):
+        assert CliRunner().invoke(app, [*arguments, str(refused)]).exit_code != 0
+
+
+def suite_rows(path: Path) -> list[dict[str, Any]]:
+    """What a run kept of its suite, text and all."""
+    lines = (path / "journal" / "suite.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]

@@ -12,7 +12,7 @@ from misheard.commands.gate import gate
 from misheard.commands.import_outputs import import_outputs
 from misheard.commands.judge import judge_app
 from misheard.commands.power import power
-from misheard.commands.report import report
+from misheard.commands.report import ReportCommand, report
 from misheard.commands.run import run
 from misheard.commands.score import score
 from misheard.commands.soak import soak_app
@@ -50,7 +50,7 @@ app.command(
     add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )(score)
 app.command("import")(import_outputs)
-app.command()(report)
+app.command(cls=ReportCommand)(report)
 app.command()(clips)
 app.command()(compare)
 app.command()(power)

@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +45,15 @@ def compare(
     json_path: Annotated[
         Path | None, typer.Option("--json", help="Also write the comparison to this file.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write it as one HTML file with forest plots.")
+    ] = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Show this verdict's tolerances in --html: what gate --json wrote."
+        ),
+    ] = None,
 ) -> None:
     """Compare runs over the same suite, item by item, and say what is better or worse than in RUN_A.
 
@@ -56,7 +65,9 @@ def compare(
     from misheard.stats.compare import Selection
     from misheard.stats.selection import parse_by, parse_where
 
-    refuse_own_files(json_path)
+    if verdict is not None and html is None:
+        raise InputError("--verdict: is shown by --html; add it")
+    refuse_own_files(json_path, html)
     selection = Selection(
         metrics=tuple(dict.fromkeys(metric or ())),
         arms=tuple(dict.fromkeys(map(_parse_arm, arm or ()))),
@@ -70,10 +81,26 @@ def compare(
         from misheard.canonical import write_json
 
         write_json(json_path, comparison)
+    if html is not None:
+        _write_page(html, comparison, baseline, runs, verdict)
     from misheard.console import stdout
     from misheard.report.terminal import render_comparison
 
     stdout.print(render_comparison(comparison))
+
+
+def _write_page(
+    path: Path, comparison: dict[str, Any], baseline: Path, runs: list[Path], verdict: Path | None
+) -> None:
+    from misheard.report.files import damaged_report
+    from misheard.report.html.comparison_documents import read_comparison_documents
+    from misheard.report.html.comparison_page import comparison_page
+    from misheard.report.html.writing import write_page
+
+    with damaged_report(baseline, *runs):
+        documents = read_comparison_documents(comparison, baseline, runs, path, verdict)
+        page = comparison_page(documents)
+    write_page(path, page)
 
 
 def _parse_arm(name: str) -> "Arm":

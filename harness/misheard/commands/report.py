@@ -1,17 +1,34 @@
 """`misheard report`."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
+from misheard.commands.optional_values import USUAL, OptionalValues
 from misheard.errors import InputError
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run, or the folder of a soak.")]
+RunPaths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN",
+        help="Directory of a run, or the folder of a soak; several are listed with --html=FILE.",
+    ),
+]
+
+
+class ReportCommand(OptionalValues):
+    """`--html` and `--markdown` take a file where one is named."""
+
+    endings: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "--html": (".html", ".htm"),
+        "--markdown": (".md", ".markdown"),
+    }
 
 
 def report(
-    run: RunPath,
+    runs: RunPaths,
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,24 +52,65 @@ def report(
     csv_path: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write it as a table.")
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[FILE.html]", help="Write the report as one HTML file: RUN/report.html, or this file."
+        ),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[FILE.md]", help="Write a summary for a pull request: to stdout, or into this file."
+        ),
+    ] = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Show this verdict of the run: what gate --json wrote."),
+    ] = None,
+    with_text: Annotated[
+        bool,
+        typer.Option(
+            "--with-text", help="Put every item into the HTML file: what was said, heard and answered."
+        ),
+    ] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Show the HTML file in a browser.")] = False,
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
-    Of a soak it prints the session over its time and the verdict. Nothing that is read is changed. Exit code
-    2: an axis, value or metric that is not there, or no item left.
+    Of a soak it prints the session over its time and the verdict; of several runs and soaks it writes a list
+    with trends. Nothing that is read is changed. Exit code 2: an axis, value or metric that is not there, or
+    no item left.
     """
+    from misheard.commands.report_folders import report_index, report_soak_folder
     from misheard.soak.finished import is_soak_folder
 
     is_matrix = any(option is not None for option in (by, where, metric, json_path, csv_path))
-    if is_soak_folder(run):
-        if is_matrix:
-            raise InputError(
-                f"{run}: is a soak, which has no conditions and no metrics; name the folder alone"
-            )
-        from misheard.soak.command import report_soak
-
-        report_soak(run)
+    of_one = {
+        "--by": by,
+        "--where": where,
+        "--metric": metric,
+        "--json": json_path,
+        "--csv": csv_path,
+        "--markdown": markdown is not None,
+        "--verdict": verdict,
+        "--with-text": with_text,
+    }
+    if len(runs) > 1:
+        report_index(runs, html, open_it, of_one)
         return
+    (run,) = runs
+    if is_soak_folder(run):
+        report_soak_folder(run, html, open_it, of_one)
+        return
+    if with_text and html is None and not open_it:
+        raise InputError("--with-text: texts are shown in the HTML file alone; add --html")
+    if html is not None or markdown is not None or open_it:
+        html = USUAL if html is None and open_it else html
+        _write_pages(run, html, markdown, verdict, is_matrix, open_it, with_text)
+        return
+    if verdict is not None:
+        raise InputError("--verdict: is shown by --html and --markdown; add one of them")
     if is_matrix:
         _print_matrix(run, by or [], where or [], metric or [], json_path, csv_path)
         return
@@ -61,6 +119,54 @@ def report(
     document = read_report(run)
     with damaged_report(run):
         print_report(document)
+
+
+def _write_pages(
+    run: Path,
+    html: str | None,
+    markdown: str | None,
+    verdict: Path | None,
+    is_matrix: bool,
+    open_it: bool,
+    with_text: bool,
+) -> None:
+    """Write the report of a run as the files that are asked for."""
+    from misheard.canonical import write_atomic
+    from misheard.report.files import damaged_report
+    from misheard.report.html.items_section import read_items, with_items
+    from misheard.report.html.loading import read_run_documents
+    from misheard.report.html.run_page import run_page
+    from misheard.report.html.writing import open_page, page_path, write_page
+    from misheard.report.markdown import report_markdown
+    from misheard.run.directory import refuse_own_files
+
+    if is_matrix:
+        raise InputError(
+            "--html, --markdown and --open show every condition; leave --by, --where, --metric, "
+            "--json and --csv out"
+        )
+    path = None if html is None else page_path(run, None if html == USUAL else Path(html))
+    summary = Path(markdown) if markdown else None
+    refuse_own_files(summary)
+    with damaged_report(run):
+        documents = read_run_documents(run, verdict)
+        page = None if path is None else run_page(documents)
+        if path is not None and page is not None and with_text:
+            page = with_items(page, read_items(run, documents, path))
+    if path is not None and page is not None:
+        write_page(path, page)
+        typer.echo(f"page: {path}", err=markdown == USUAL)
+        if with_text:
+            typer.echo(f"warning: {path} now holds transcripts; keep it as you keep the recordings", err=True)
+    if markdown is not None:
+        with damaged_report(run):
+            text = report_markdown(documents.report, documents.verdict)
+        if summary is None:
+            typer.echo(text, nl=False)
+        else:
+            write_atomic(summary, text)
+    if open_it and path is not None:
+        open_page(path)
 
 
 def _print_matrix(

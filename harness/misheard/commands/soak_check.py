@@ -31,6 +31,9 @@ def check(
     timeline: Annotated[
         bool, typer.Option("--timeline", help="Also show the session over its time.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the verdict and the timeline as one HTML file.")
+    ] = None,
 ) -> None:
     """Check a trace of any product: lost turns, doubled finals, boards that shrink, drift, memory and more.
 
@@ -39,4 +42,4 @@ def check(
     """
     from misheard.soak.command import SoakCheckOptions, check_trace
 
-    raise typer.Exit(check_trace(SoakCheckOptions(trace, mapping, limits, json_path, timeline)))
+    raise typer.Exit(check_trace(SoakCheckOptions(trace, mapping, limits, json_path, timeline, html)))

@@ -2,7 +2,7 @@
 
 from misheard.gate.sentences import summary, undecided
 from misheard.gate.verdict import Check, GateVerdict, Outcome
-from misheard.report.labels import plain
+from misheard.report.markdown import markdown_text
 from misheard.stats.gate import Status
 
 _LEVELS = {Status.FAIL: "error", Status.NO_EVIDENCE: "error", Status.INCONCLUSIVE: "warning"}
@@ -13,7 +13,6 @@ _MARKS = {
     Status.NO_EVIDENCE: "**no evidence**",
     Status.WAIVED: "waived",
 }
-_SPECIAL = frozenset("\\`*_{}[]()#+-.!|<>~&:@")
 _MAX_SUMMARY_BYTES = 900_000
 """GitHub drops a step summary over 1 MiB."""
 
@@ -44,16 +43,16 @@ def _property(text: str) -> str:
 
 def step_summary(verdict: GateVerdict) -> str:
     """Return the verdict as Markdown, cut to what a step summary may hold."""
-    baseline = "none" if verdict.baseline is None else _escaped(verdict.baseline)
-    soak = "" if verdict.soak is None else f", soak {_escaped(verdict.soak)}"
+    baseline = "none" if verdict.baseline is None else markdown_text(verdict.baseline)
+    soak = "" if verdict.soak is None else f", soak {markdown_text(verdict.soak)}"
     head = [
-        f"## {_escaped(summary(verdict))}",
+        f"## {markdown_text(summary(verdict))}",
         "",
-        f"gate {_escaped(verdict.gate)}, suite {_escaped(verdict.suite or 'unknown')}, "
-        f"candidate {_escaped(verdict.candidate)}, baseline {baseline}{soak}",
+        f"gate {markdown_text(verdict.gate)}, suite {markdown_text(verdict.suite or 'unknown')}, "
+        f"candidate {markdown_text(verdict.candidate)}, baseline {baseline}{soak}",
         "",
     ]
-    body = [f"* {_escaped(text)}" for text in (*verdict.refusals, *verdict.notes)]
+    body = [f"* {markdown_text(text)}" for text in (*verdict.refusals, *verdict.notes)]
     if verdict.checks:
         body += ["", "| status | check | finding |", "| --- | --- | --- |", *map(_row, verdict.checks)]
     return _cut([*head, *body])
@@ -61,7 +60,7 @@ def step_summary(verdict: GateVerdict) -> str:
 
 def _row(check: Check) -> str:
     status = _MARKS[check.status] + undecided(check)
-    return f"| {status} | {_escaped(check.id)} | {_escaped(check.why)} |"
+    return f"| {status} | {markdown_text(check.id)} | {markdown_text(check.why)} |"
 
 
 def _cut(lines: list[str]) -> str:
@@ -74,9 +73,3 @@ def _cut(lines: list[str]) -> str:
                 [*lines[:number], "", f"{len(lines) - number} more lines: see the JSON document", ""]
             )
     return "\n".join([*lines, ""])
-
-
-def _escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line."""
-    shown = plain(text.replace("\n", " "))
-    return "".join(f"\\{char}" if char in _SPECIAL else char for char in shown)

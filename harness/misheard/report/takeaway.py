@@ -33,7 +33,7 @@ def takeaway(report: Document) -> list[str]:
     Where there is nothing to lose: why, and where recognition is worst.
     """
     lost = report["propagation"]["lost_to_recognition"]
-    metric = _leading(lost)
+    metric = leading(lost)
     if metric is None:
         sentences = [*_no_answers(report), *_worst_recognition(report)]
     else:
@@ -41,7 +41,7 @@ def takeaway(report: Document) -> list[str]:
     return [*sentences, *correction_sentence(report), *_failures(report)]
 
 
-def _leading(lost: Document) -> str | None:
+def leading(lost: Document) -> str | None:
     """Return the first leading metric that has enough pairs for a verdict, else the first that has any."""
     counted = [name for name in LEADING if lost.get(name, {}).get("n")]
     enough = [name for name in counted if not lost[name]["flags"]]

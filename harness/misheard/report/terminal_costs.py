@@ -19,11 +19,11 @@ from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, 
 from misheard.report.terminal_differences import difference_cells, difference_columns
 from misheard.report.values import Document
 
-_ARMS = ("audio", "uncorrected", "transcript", "plan", "control")
-_RELATIVE = ("audio", "uncorrected", "control")
+ARMS = ("audio", "uncorrected", "transcript", "plan", "control")
+RELATIVE = ("audio", "uncorrected", "control")
 """The arms that are set against the transcript arm item by item."""
 
-_SIDES = {"audio": "b", "transcript": "a"}
+SIDES = {"audio": "b", "transcript": "a"}
 """The sides of the paired change that the first block is about."""
 
 _UNPAIRED = {
@@ -43,18 +43,18 @@ def arms_block(report: Document, width: int, marks: Marks) -> Iterator[Renderabl
     shown = [metric for metric in lost if not is_detail(metric)]
     if not shown:
         return
-    further = _further_arms(report, shown)
-    noisy = _within_noise(report)
+    further = further_arms(report, shown)
+    noisy = within_noise(report)
     layouts = [_arms_grid(lost, shown, further, noisy, marks, is_wide=wide) for wide in (True, False)]
     yield Group(
         heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
         fitting(width, *layouts),
-        *(dim(joined(parts, width, marks)) for parts in _unpaired([lost[metric] for metric in shown])),
-        *(dim(joined([line], width, marks)) for line in _noise_floor(report, marks)),
+        *(dim(joined(parts, width, marks)) for parts in unpaired([lost[metric] for metric in shown])),
+        *(dim(joined([line], width, marks)) for line in noise_floor(report, marks)),
     )
 
 
-def _further_arms(report: Document, shown: Sequence[str]) -> dict[str, Document]:
+def further_arms(report: Document, shown: Sequence[str]) -> dict[str, Document]:
     """Return the metrics of the arms beside audio and transcript, where one counts what is shown."""
     arms = {arm: report["arms"].get(arm, {}) for arm in ("uncorrected", "plan", "control")}
     return {
@@ -64,7 +64,7 @@ def _further_arms(report: Document, shown: Sequence[str]) -> dict[str, Document]
     }
 
 
-def _noise_floor(report: Document, marks: Marks) -> Iterator[str]:
+def noise_floor(report: Document, marks: Marks) -> Iterator[str]:
     """Yield how often answers or boards change without any mishearing, where a control arm says so."""
     for metric, what in (("flip_rate", "answers"), ("board_flip_rate", "boards")):
         flips = report["propagation"]["control"].get(metric)
@@ -76,7 +76,7 @@ def _noise_floor(report: Document, marks: Marks) -> Iterator[str]:
             yield f"noise floor: control changed {rate} of {what} ({ends}, {sizes})"
 
 
-def _within_noise(report: Document) -> set[str]:
+def within_noise(report: Document) -> set[str]:
     """Return the metrics whose change is smaller than what the control arm's own may be."""
     whole = [entry for place in report["attribution"] if place["axis"] is None for entry in place["metrics"]]
     return {entry["metric"] for entry in whole if entry["losses"][0]["within_noise"]}
@@ -91,7 +91,7 @@ def _arms_grid(
     *,
     is_wide: bool,
 ) -> Grid:
-    arms = [arm for arm in _ARMS if arm in further or arm in ("audio", "transcript")]
+    arms = [arm for arm in ARMS if arm in further or arm in ("audio", "transcript")]
     grid = Grid([("", "left"), *((arm, "right") for arm in arms), *difference_columns("change", is_wide)])
     previous = None
     for metric in shown:
@@ -99,7 +99,7 @@ def _arms_grid(
         cells = [
             _arm_cells(metric, further[arm].get(metric), marks)
             if arm in further
-            else (sized(difference), format_value(metric, difference[_SIDES[arm]], marks))
+            else (sized(difference), format_value(metric, difference[SIDES[arm]], marks))
             for arm in arms
         ]
         sizes, values = [size for size, _ in cells], [value for _, value in cells]
@@ -118,7 +118,7 @@ def _arm_cells(metric: str, own: Document | None, marks: Marks) -> tuple[str, st
     return sized(own), format_value(metric, own["value"], marks)
 
 
-def _unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
+def unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
     """Yield, per number of pairs, how many items are in none and why."""
     told: list[list[str]] = []
     for difference in differences:
@@ -136,7 +136,7 @@ def _unpaired(differences: Sequence[Document]) -> Iterator[list[str]]:
 
 def answers_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield what happened to each answer or board, beside what happens to it without any mishearing."""
-    arms = {arm: report["propagation"][arm] for arm in _RELATIVE if report["propagation"][arm]}
+    arms = {arm: report["propagation"][arm] for arm in RELATIVE if report["propagation"][arm]}
     shown = [metric for metric in arms.get("audio", ()) if not metric.endswith("_response_quality")]
     if not shown:
         return

@@ -16,7 +16,7 @@ def holdout_block(report: Document, width: int, marks: Marks) -> Iterator[Render
     """Yield nothing for a suite without a split and with every item in its lock."""
     suite = report["suite"]
     lines = []
-    if parts := [*_set_parts(suite), *_lock_parts(suite)]:
+    if parts := [*set_parts(suite), *lock_parts(suite)]:
         lines.append(joined(parts, width, marks))
     log = (suite.get("holdout") or {}).get("log", [])
     lines += [plain(f"  {entry['at']} {entry['who']}: {entry['reason']}") for entry in log[-_LATEST:]]
@@ -26,7 +26,8 @@ def holdout_block(report: Document, width: int, marks: Marks) -> Iterator[Render
         yield dim("\n".join(lines))
 
 
-def _set_parts(suite: Document) -> Iterator[str]:
+def set_parts(suite: Document) -> Iterator[str]:
+    """Yield which set of a split suite a report is over, and what is sealed; nothing without a split."""
     holdout = suite.get("holdout")
     if holdout is None:
         return
@@ -45,7 +46,8 @@ def _set_parts(suite: Document) -> Iterator[str]:
         yield f"rotation {suite['rotation']} of the rolling set"
 
 
-def _lock_parts(suite: Document) -> Iterator[str]:
+def lock_parts(suite: Document) -> Iterator[str]:
+    """Yield how many items the suite's lock does not have."""
     added = (suite.get("lock") or {}).get("added_items", 0)
     if added:
         yield f"{count_of(added, 'item')} not in the lock"

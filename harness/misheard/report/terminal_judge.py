@@ -11,14 +11,20 @@ from misheard.report.values import Document
 
 
 def judge_block(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
-    """Yield one sentence where a judge was asked; a report of before there were judges has none."""
+    """Yield one sentence where a judge was asked."""
+    sentence = judge_sentence(report, marks)
+    if sentence is not None:
+        style = "dim" if report["judge"]["status"] == "trusted" else "yellow"
+        yield Text(textwrap.fill(plain(sentence), width, break_on_hyphens=False), style=style)
+
+
+def judge_sentence(report: Document, marks: Marks) -> str | None:
+    """Return whether the judge's numbers are trusted; None without one, as before there were judges."""
     judge = report.get("judge")
     if judge is None:
-        return
+        return None
     if judge["status"] != "trusted":
-        sentence, style = f"The judge's numbers are withheld: {judge['reason']}.", "yellow"
-    else:
-        drift = judge["drift"]
-        moved = "" if drift is None else f", {drift:+.2f} points from the scores it was accepted with"
-        sentence, style = f"The judge is the one that was calibrated{moved.replace('-', marks.minus)}.", "dim"
-    yield Text(textwrap.fill(plain(sentence), width, break_on_hyphens=False), style=style)
+        return f"The judge's numbers are withheld: {judge['reason']}."
+    drift = judge["drift"]
+    moved = "" if drift is None else f", {drift:+.2f} points from the scores it was accepted with"
+    return f"The judge is the one that was calibrated{moved.replace('-', marks.minus)}."

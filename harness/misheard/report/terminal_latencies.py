@@ -9,7 +9,7 @@ from misheard.report.labels import Marks
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined
 from misheard.report.values import Document
 
-_STAGES = {
+STAGES = {
     "recognize_seconds": "recognition",
     "correct_seconds": "correction",
     "llm_seconds": "answer",
@@ -17,13 +17,13 @@ _STAGES = {
     "plan_seconds": "scene plan",
     "render_seconds": "rendering",
 }
-_TOKENS = (
+TOKENS = (
     ("prompt_tokens", "read"),
     ("completion_tokens", "written"),
     ("correct_prompt_tokens", "read to correct"),
     ("correct_completion_tokens", "written to correct"),
 )
-_ARM = "audio"
+ARM = "audio"
 
 _PARTS = {
     "recognize_seconds": "recognizer",
@@ -38,7 +38,7 @@ _IN_BATCHES = ("ctranslate2", "transformers", "embedded")
 """What runs items as one batch, in which none has a time of its own."""
 
 _SHARE, _WAIT = "share of batch", "wait in batch"
-_MEANINGS = {
+MEANINGS = {
     _SHARE: f"{_SHARE}: its time divided by its items",
     _WAIT: f"{_WAIT}: from its start on, the same for all its items",
 }
@@ -50,19 +50,19 @@ def latencies_block(report: Document, width: int, marks: Marks) -> Iterator[Rend
     Where items run in batches it says so: there a first token, which is waited for, may come later than the
     share of the whole answer.
     """
-    found = (report["timings"] or {}).get("per_item", {}).get(_ARM, {})
-    stages = [name for name in _STAGES if name in found]
+    found = (report["timings"] or {}).get("per_item", {}).get(ARM, {})
+    stages = [name for name in STAGES if name in found]
     if not stages:
         return
     grid = Grid([("", "left"), *((title, "right") for title in ("p50", "p95", "bound", "p99", "n"))])
-    kinds = {name: _kind(report["system"], name) for name in stages}
+    kinds = {name: kind_of(report["system"], name) for name in stages}
     for name in stages:
         times = found[name]
         seconds = (times[key] for key in ("p50", "p95", "p95_upper_bound", "p99"))
-        title = ", ".join(part for part in (_STAGES[name], kinds[name]) if part)
+        title = ", ".join(part for part in (STAGES[name], kinds[name]) if part)
         grid.add(title, *(_seconds(value, marks) for value in seconds), str(times["n"]))
-    tokens = [f"{what} {found[name]['sum']}" for name, what in _TOKENS if name in found]
-    meanings = [meaning for kind, meaning in _MEANINGS.items() if kind in kinds.values()]
+    tokens = [f"{what} {found[name]['sum']}" for name, what in TOKENS if name in found]
+    meanings = [meaning for kind, meaning in MEANINGS.items() if kind in kinds.values()]
     yield Group(
         heading("Seconds per item", "audio arm; bound: of p95 at 95%, from 59 items on", width),
         fitting(width, grid),
@@ -71,7 +71,7 @@ def latencies_block(report: Document, width: int, marks: Marks) -> Iterator[Rend
     )
 
 
-def _kind(system: Mapping[str, Any], name: str) -> str | None:
+def kind_of(system: Mapping[str, Any], name: str) -> str | None:
     """Return what a time is of a batch; None where it is an item's own, or nothing tells."""
     part = system.get(_PARTS.get(name, ""), {})
     engine = part.get("engine", part)

@@ -96,14 +96,14 @@ def _column(cells: Sequence[Document], noun: str) -> Column:
 def _matrix_rows(
     report: Document, groups: Sequence[Sequence[Document]], marks: Marks, *, all_metrics: bool
 ) -> Iterator[Row]:
-    worst = _worst_names(report)
+    worst = worst_names(report)
     title: tuple[str, tuple[str, ...]] | None = None
-    for metric in _shown_metrics(report, all_metrics=all_metrics):
+    for metric in shown_metrics(report, all_metrics=all_metrics):
         name = metric["metric"]
-        estimates = [_find(cells[0], metric) for cells in groups]
-        if all(estimate is None or _has_nothing(estimate) for estimate in estimates):
+        estimates = [cell_estimate(cells[0], metric) for cells in groups]
+        if all(estimate is None or has_nothing(estimate) for estimate in estimates):
             continue
-        if not all_metrics and _repeats_whole(metric, [cells[0] for cells in groups]):
+        if not all_metrics and repeats_whole(metric, [cells[0] for cells in groups]):
             continue
         sizes = tuple(
             "" if estimate is None or not estimate["n"] else f"n {sized(estimate)}" for estimate in estimates
@@ -122,7 +122,7 @@ def _matrix_rows(
 
 def has_worst_cell(report: Document) -> bool:
     """Whether the matrix of the audio arm marks any cell."""
-    return bool(_worst_names(report))
+    return bool(worst_names(report))
 
 
 def section_row(title: str, sizes: Sequence[str]) -> Row:
@@ -130,7 +130,7 @@ def section_row(title: str, sizes: Sequence[str]) -> Row:
     return Row(title, tuple(Cell(dim(size)) if size else None for size in sizes), is_section=True)
 
 
-def _worst_names(report: Document) -> dict[tuple[str, str], set[_CellName]]:
+def worst_names(report: Document) -> dict[tuple[str, str], set[_CellName]]:
     """Return the worst cells of each family and metric of the audio arm."""
     worst: dict[tuple[str, str], set[_CellName]] = {}
     for entry in report["worst_cells"]:
@@ -144,7 +144,7 @@ def _cell_names(cells: Sequence[Document]) -> set[_CellName]:
     return {(cell["axis"], cell["value"]) for cell in cells}
 
 
-def _shown_metrics(report: Document, *, all_metrics: bool) -> list[Document]:
+def shown_metrics(report: Document, *, all_metrics: bool) -> list[Document]:
     """Return the metrics of the audio arm, losses first."""
     shown = [
         metric
@@ -154,7 +154,8 @@ def _shown_metrics(report: Document, *, all_metrics: bool) -> list[Document]:
     return sorted(shown, key=lambda metric: metric["relative_to"] is None)
 
 
-def _find(cell: Document, metric: Document) -> Document | None:
+def cell_estimate(cell: Document, metric: Document) -> Document | None:
+    """Return the estimate of a metric in the audio arm of a cell; None where there is none."""
     wanted = (metric["family"], metric["metric"], "audio")
     for estimate in cell["estimates"]:
         if (estimate["family"], estimate["metric"], estimate["arm"]) == wanted:
@@ -163,19 +164,22 @@ def _find(cell: Document, metric: Document) -> Document | None:
     return None
 
 
-def _repeats_whole(metric: Document, cells: Sequence[Document]) -> bool:
+def repeats_whole(metric: Document, cells: Sequence[Document]) -> bool:
     """Whether the error rate of one script is that of all tokens in every cell: nothing else is spoken."""
     whole, _, script = metric["metric"].partition("_")
     if whole not in ("wer", "cer") or metric["family"] != metric["metric"] or not script:
         return False
-    pairs = [(_find(cell, metric), _find(cell, {"family": whole, "metric": whole})) for cell in cells]
+    pairs = [
+        (cell_estimate(cell, metric), cell_estimate(cell, {"family": whole, "metric": whole}))
+        for cell in cells
+    ]
     return all(
         alone is not None and other is not None and alone["counts"] == other["counts"]
         for alone, other in pairs
     )
 
 
-def _has_nothing(estimate: Document) -> bool:
+def has_nothing(estimate: Document) -> bool:
     """Whether an estimate is of no items at all, or undefined for all of them."""
     return estimate["n"] + estimate["failed"] == 0 or (estimate["value"] is None and estimate["n"] > 0)
 

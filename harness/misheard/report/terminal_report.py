@@ -29,8 +29,8 @@ from misheard.report.terminal_telemetry import telemetry_block
 from misheard.report.terminal_timings import timings_block
 from misheard.report.values import Document
 
-_EDITS = {"subst.": "substitutions", "del.": "deletions", "ins.": "insertions", "of": "reference_units"}
-_SPREAD = ("mean", "p50", "p95")
+EDITS = {"subst.": "substitutions", "del.": "deletions", "ins.": "insertions", "of": "reference_units"}
+SPREAD = ("mean", "p50", "p95")
 
 
 def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
@@ -57,8 +57,17 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
 
 
 def _header(report: Document, width: int, marks: Marks) -> RenderableType:
+    return suite_line(suite_title(report), header_parts(report), width, marks)
+
+
+def suite_title(report: Document) -> str:
+    """Return the name and version of a report's suite."""
+    return plain(" ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"]))
+
+
+def header_parts(report: Document) -> list[str]:
+    """Return how many items and sessions a report is of, and how many failed."""
     items, failures = report["items"], report["failures"]
-    name = plain(" ".join(str(report["suite"][key]) for key in ("name", "version") if key in report["suite"]))
     parts = [
         count_of(items["total"], "item"),
         f"{items['speech']} with speech",
@@ -68,7 +77,7 @@ def _header(report: Document, width: int, marks: Marks) -> RenderableType:
     if items["sessions"] and items["without_session"]:
         parts[-1] += f" ({count_of(items['sessions'], 'session')})"
     parts.append(f"{failures['samples_failed']} failed")
-    return suite_line(name, parts, width, marks)
+    return parts
 
 
 def _takeaway(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
@@ -80,11 +89,7 @@ def _takeaway(report: Document, width: int, marks: Marks) -> Iterator[Renderable
 
 def _recognition(report: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield how the errors divide and how they are spread over the items."""
-    whole = [
-        entry
-        for entry in report["distributions"]
-        if entry["axis"] is None and entry["n"] and not is_detail(entry["metric"])
-    ]
+    whole = whole_distributions(report)
     profile = profile_line(report["scorer"])
     if not whole:
         yield from [] if profile is None else [profile]
@@ -96,11 +101,20 @@ def _recognition(report: Document, width: int, marks: Marks) -> Iterator[Rendera
     )
 
 
+def whole_distributions(report: Document) -> list[Document]:
+    """Return how the metrics that tables show are spread over all items that have one."""
+    return [
+        entry
+        for entry in report["distributions"]
+        if entry["axis"] is None and entry["n"] and not is_detail(entry["metric"])
+    ]
+
+
 def _error_tables(
     report: Document, whole: Sequence[Document], width: int, marks: Marks
 ) -> list[RenderableType]:
     """Return one table of edits and spread, or two where they do not fit side by side."""
-    edits, spread = ("corpus", *_EDITS), _SPREAD
+    edits, spread = ("corpus", *EDITS), SPREAD
     wide = _error_grid(report, whole, (*edits, *spread, "n"), marks)
     if wide.width <= width:
         return [wide.table()]
@@ -116,8 +130,8 @@ def _error_grid(report: Document, whole: Sequence[Document], titles: Sequence[st
         estimate = report["arms"][entry["arm"]][metric]
         figures = {
             "corpus": format_value(metric, estimate["value"], marks),
-            **{title: str(estimate["counts"].get(column, marks.missing)) for title, column in _EDITS.items()},
-            **{name: format_value(metric, entry[name], marks) for name in _SPREAD},
+            **{title: str(estimate["counts"].get(column, marks.missing)) for title, column in EDITS.items()},
+            **{name: format_value(metric, entry[name], marks) for name in SPREAD},
         }
         grid.add(label(metric), *(dim(sized(estimate)) if t == "n" else figures[t] for t in titles))
     return grid

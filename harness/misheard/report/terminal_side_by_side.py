@@ -26,7 +26,7 @@ _MACHINE = (
     ("executor", "executor"),
 )
 _USUAL = {"mode": "fast", "schedule": "serial", "executor": "local"}
-_LABELS = {
+TIMING_LABELS = {
     "rtf_inference": "real-time factor",
     "rtf_end_to_end": "  end to end",
     "recognizer_load_seconds": "recognizer, loading",
@@ -37,7 +37,7 @@ _LABELS = {
     "llm_seconds": "  audio arm",
     "clean_llm_seconds": "  transcript arm",
 }
-_REASONS = {
+TIMING_REASONS = {
     "imported": "imported",
     "no_language_model": "none",
     "overlap": "not with overlap",
@@ -65,7 +65,7 @@ def _runs(runs: Document, width: int, marks: Marks) -> RenderableType:
         grid.add(plain(version["name"]), *(_wrapped(version[side], column, marks) for side in ("a", "b")))
     for timing in runs["timings"]:
         if timing["a"] is not None or timing["b"] is not None:
-            grid.add(_LABELS[timing["name"]], *_figures(timing, marks), _ratio(timing["ratio"], marks))
+            grid.add(TIMING_LABELS[timing["name"]], *_figures(timing, marks), _ratio(timing["ratio"], marks))
     return Group(heading("Machines and times", "versions where they differ", width), grid.table())
 
 
@@ -84,7 +84,7 @@ def _figures(timing: Document, marks: Marks) -> Iterator[Text]:
     for side in ("a", "b"):
         value, reason = timing[side], timing[f"reason_{side}"]
         if value is None:
-            yield dim(_REASONS.get(reason, marks.missing))
+            yield dim(TIMING_REASONS.get(reason, marks.missing))
         else:
             yield Text(f"{value:.2f} s" if timing["name"].endswith("_seconds") else f"{value:.4f}")
 

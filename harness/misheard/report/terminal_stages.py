@@ -33,15 +33,21 @@ def stages_block(entries: Sequence[Document], width: int, marks: Marks) -> Rende
         heading("Where it is lost", "missing to the best score; share of it and interval below", width),
         fitting(width, _stages_grid(entries, marks)),
         *(
-            dim(joined([_largest(entry, marks)], width, marks))
+            dim(joined([largest_line(entry, marks)], width, marks))
             for entry in entries
-            if _is_missing(entry) and not entry["flags"]
+            if is_missing(entry) and not entry["flags"]
         ),
         *undefined_lines(entries, width, marks),
     )
 
 
 def undefined_lines(entries: Sequence[Document], width: int, marks: Marks) -> Iterator[Text]:
+    """Yield the `undefined_sentences` as lines."""
+    for line in undefined_sentences(entries):
+        yield dim(joined([line], width, marks))
+
+
+def undefined_sentences(entries: Sequence[Document]) -> Iterator[str]:
     """Yield which stage has no loss of its own, for which metrics, and why.
 
     That a system which answers has no planner is no gap in its report.
@@ -52,8 +58,7 @@ def undefined_lines(entries: Sequence[Document], width: int, marks: Marks) -> It
             if one["reason"] != "no_planner":
                 told.setdefault((one["stage"], one["reason"]), []).append(label(entry["metric"]))
     for (stage, reason), metrics in told.items():
-        line = f"not defined: the loss of {stage} in {', '.join(metrics)}: {_REASONS[reason]}"
-        yield dim(joined([line], width, marks))
+        yield f"not defined: the loss of {stage} in {', '.join(metrics)}: {_REASONS[reason]}"
 
 
 def format_share(share: float | None, marks: Marks) -> str:
@@ -87,7 +92,8 @@ def _stages_grid(entries: Sequence[Document], marks: Marks) -> Grid:
     return grid
 
 
-def _is_missing(entry: Document) -> bool:
+def is_missing(entry: Document) -> bool:
+    """Whether an attribution has more missing than a table's digits round to nothing."""
     return (
         entry["largest"] is not None and float(format_amount(entry["metric"], entry["shortfall"], ASCII)) > 0
     )
@@ -103,7 +109,8 @@ def _part(metric: str, part: Document | None, marks: Marks) -> Text:
     return Text("\n").join([amount, dim(share)])
 
 
-def _largest(entry: Document, marks: Marks) -> str:
+def largest_line(entry: Document, marks: Marks) -> str:
+    """Return in which stage most of a metric is lost, or that it is not shown."""
     metric, largest = entry["metric"], entry["largest"]
     if not largest["shown"]:
         return f"{label(metric)}: which stage loses most is not shown"

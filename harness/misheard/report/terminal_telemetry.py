@@ -39,34 +39,43 @@ def telemetry_block(telemetry: Mapping[str, Any] | None, width: int, marks: Mark
     return Group(
         heading("Machine", note, width),
         fitting(width, *layouts),
-        *(dim(joined([line], width, marks)) for line in _lines(telemetry, marks)),
+        *(dim(joined([line], width, marks)) for line in machine_sentences(telemetry, marks)),
     )
 
 
 def _grid(telemetry: Mapping[str, Any], marks: Marks, *, has_detail: bool) -> Grid:
     """Return a row per stage; without detail, energy and the peaks of memory alone."""
-    with_devices = bool(telemetry["devices"]["listed"])
-    titles = ["stage", "time"]
+    titles, rows = machine_rows(telemetry, marks, has_detail=has_detail)
+    grid = Grid([("stage", "left"), *((title, "right") for title in titles)])
+    for name, cells in rows:
+        grid.add(name, *cells)
+    return grid
+
+
+def machine_rows(
+    telemetry: Mapping[str, Any], marks: Marks, *, has_detail: bool = True
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Return titles, and per stage that took time its name and its figures under them."""
+    titles = ["time"]
     titles += ["cores"] if has_detail else []
     titles += ["memory"]
-    if with_devices:
+    if telemetry["devices"]["listed"]:
         titles += ["busy", "device memory", "power"] if has_detail else ["device memory"]
     stages = telemetry["stages"].values()
     titles += [title for part, title in _ENERGY.items() if any(_net(stage, part) for stage in stages)]
-    grid = Grid([(title, "left" if title == "stage" else "right") for title in titles])
+    rows = []
     for name, stage in telemetry["stages"].items():
         if stage["seconds"] < _SHOWN_SECONDS:
             continue
         cells = {
-            "stage": plain(name.replace(":", " ")),
             "time": f"{stage['seconds']:.2f} s",
             "cores": _number(stage["cpu_cores"]["mean"], "{:.1f}", marks),
             "memory": _bytes(stage["resident_bytes"]["peak"], marks),
             **_device_cells(stage["devices"], marks),
             **{title: _joules(_net(stage, part), marks) for part, title in _ENERGY.items()},
         }
-        grid.add(*(cells[title] for title in titles))
-    return grid
+        rows.append((plain(name.replace(":", " ")), [cells[title] for title in titles]))
+    return titles, rows
 
 
 def _device_cells(devices: list[Mapping[str, Any]], marks: Marks) -> dict[str, str]:
@@ -83,7 +92,7 @@ def _device_cells(devices: list[Mapping[str, Any]], marks: Marks) -> dict[str, s
     }
 
 
-def _lines(telemetry: Mapping[str, Any], marks: Marks) -> Iterator[str]:
+def machine_sentences(telemetry: Mapping[str, Any], marks: Marks) -> Iterator[str]:
     """Yield the figures per hour and answer, and why others are missing."""
     per_hour = [
         f"{_joules(telemetry['total'][part]['net_joules_per_audio_hour'], marks)} {title}"

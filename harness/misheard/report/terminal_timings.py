@@ -1,6 +1,6 @@
 """Where the time of a run went, in a few lines."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -59,6 +59,14 @@ _LABEL_WIDTH = max(len(title) for title, _ in _LINES) + 2
 def timings_block(timings: Mapping[str, Any], width: int, marks: Marks) -> RenderableType | None:
     """Return the times that were measured, or None: what took no time, or did not run, is left out."""
     lines = []
+    for title, shown in time_lines(timings):
+        text = joined(shown, width, marks, indent=_LABEL_WIDTH, start=_LABEL_WIDTH)
+        lines.append(Text(f"{title:<{_LABEL_WIDTH}}{text}"))
+    return Group(heading("Time", "", width), *lines) if lines else None
+
+
+def time_lines(timings: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what took time, with its parts; what took none, or did not run, is left out."""
     for title, figures in _LINES:
         shown = [
             f"{what} {amount}".lstrip()
@@ -68,9 +76,7 @@ def timings_block(timings: Mapping[str, Any], width: int, marks: Marks) -> Rende
         if title == _FACTORS and timings.get("rtf_reason"):
             shown = [f"not published: {timings['rtf_reason']}"]
         if shown:
-            text = joined(shown, width, marks, indent=_LABEL_WIDTH, start=_LABEL_WIDTH)
-            lines.append(Text(f"{title:<{_LABEL_WIDTH}}{text}"))
-    return Group(heading("Time", "", width), *lines) if lines else None
+            yield title, shown
 
 
 def _amount(name: str, value: float | None) -> str:

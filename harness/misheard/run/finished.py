@@ -58,14 +58,19 @@ def _check_one_run(
 
     Files that were copied between runs, or edited, would otherwise be judged under another run's name.
     """
+    check_report_of_run(path, run, report)
+    if not _has_figures_of(report, families, table):
+        raise IncompleteRunError(
+            f"{path}: report.json and {ITEMS} are not of the same run; score it again: misheard score {path}"
+        )
+
+
+def check_report_of_run(path: Path, run: dict[str, Any], report: dict[str, Any]) -> None:
+    """Raise IncompleteRunError unless report.json is of the system and the suite of run.json."""
     suite = report["suite"].get("sha256"), run["suite"].get("sha256")
     if report["system"] != run["system"] or suite[0] != suite[1]:
         raise IncompleteRunError(
             f"{path}: report.json is not of this run; score it again: misheard score {path}"
-        )
-    if not _has_figures_of(report, families, table):
-        raise IncompleteRunError(
-            f"{path}: report.json and {ITEMS} are not of the same run; score it again: misheard score {path}"
         )
 
 

@@ -1,7 +1,7 @@
 """Scoring a run directory: suite and journal in, counts and report files out, no model anywhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from misheard.canonical import sha256_json
@@ -38,6 +38,23 @@ class Scored:
     table: CountTable
     families: tuple[Family, ...]
     report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutputs:
+    """What a run's journal holds, read and not counted yet.
+
+    Attributes:
+        suite, plan, replies: what the directory holds.
+        outputs: of every arm, with the judge's scores where there is one.
+        judge: of the run, where it asked one.
+    """
+
+    suite: Suite
+    plan: Plan
+    replies: StageReplies
+    outputs: Outputs
+    judge: JudgeOfRun | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +122,8 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     """Count what the journal holds, and write nothing; see `score_run`."""
     run = directory.read_run()
     config = parse_config(str(directory.run_json), run["config"], overrides)
-    suite, plan = read_suite(directory.suite), read_plan(directory.plan)
-    check_plan(plan, suite)
-    arms = _arms(directory, run["arms"])
-    recognized = _complete(suite, plan, directory)
-    replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
-    _check_finished(directory, config, arms, replies, asked)
-    outputs = read_outputs(suite.items, plan, recognized, arms, replies, asked)
-    _check_policy(config, suite, outputs)
-    judge = judge_of_run(directory, run, config)
-    judged = outputs.arms
-    if judge is not None:
-        judged = with_judgements(suite.items, outputs.arms, replies.judge, judge)
+    read = read_run_outputs(directory, run, config)
+    suite, plan, replies, outputs, judge = read.suite, read.plan, read.replies, read.outputs, read.judge
     settings = scoring_settings(config)
     policy: FailurePolicy = "worst" if config.on_failure == "worst" else "exclude"
     content = suite_content(suite)
@@ -125,7 +132,7 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
     table = count_run(
         suite.items,
         [item.sha256 for item in plan.items],
-        judged,
+        outputs.arms,
         outputs.timings,
         outputs.flags,
         active,
@@ -139,6 +146,27 @@ def count_journal(directory: RunDirectory, overrides: Sequence[str] = ()) -> Cou
         scorer["number_words_kept"] = number_words_kept(suite)
     scorer = {**scorer, "sha256": sha256_json(scorer)}
     return CountedRun(run, config, suite, plan, replies, table, active, scorer, judge)
+
+
+def read_run_outputs(directory: RunDirectory, run: dict[str, Any], config: RunConfig) -> RunOutputs:
+    """Return what the journal of a run holds; `run` is its `run.json`, `config` the config in it.
+
+    Raises IncompleteRunError where an item or an arm has not been run yet, or a file is missing or damaged,
+    and RunAbortedError where an item failed and the config wants no report then.
+    """
+    suite, plan = read_suite(directory.suite), read_plan(directory.plan)
+    check_plan(plan, suite)
+    arms = _arms(directory, run["arms"])
+    recognized = _complete(suite, plan, directory)
+    replies, asked = read_stage_replies(directory), what_is_asked(config, suite)
+    _check_finished(directory, config, arms, replies, asked)
+    outputs = read_outputs(suite.items, plan, recognized, arms, replies, asked)
+    _check_policy(config, suite, outputs)
+    judge = judge_of_run(directory, run, config)
+    if judge is not None:
+        judged = with_judgements(suite.items, outputs.arms, replies.judge, judge)
+        outputs = replace(outputs, arms=judged)
+    return RunOutputs(suite, plan, replies, outputs, judge)
 
 
 def scoring_settings(config: RunConfig) -> ScoringSettings:

@@ -108,7 +108,7 @@ def read_played(path: Path) -> PlayedSoak:
     trace that cannot be used.
     """
     folder = SoakFolder(path)
-    facts = _read_facts(folder.soak_json)
+    facts = read_facts(path)
     is_whole = facts.status == COMPLETE
     if not folder.trace.is_file() or (not is_whole and not folder.trace.stat().st_size):
         raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
@@ -116,7 +116,9 @@ def read_played(path: Path) -> PlayedSoak:
     return PlayedSoak(plain(path.resolve().name), facts, read)
 
 
-def _read_facts(path: Path) -> SoakFacts:
+def read_facts(folder: Path) -> SoakFacts:
+    """Read what a soak says of its session. Raises IncompleteRunError where it is none, or is damaged."""
+    path = SoakFolder(folder).soak_json
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise IncompleteRunError(f"{path}: over {_MAX_BYTES} bytes; this is no soak.json")

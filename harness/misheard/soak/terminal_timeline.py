@@ -32,6 +32,9 @@ _COUNTS = {
 }
 """Per count what its lane is called, and its style."""
 
+COUNT_LABELS = {name: text for name, (text, _) in _COUNTS.items()}
+"""What each count of a timeline is called."""
+
 _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800)
 """Seconds that may lie between two times of the axis."""
 
@@ -87,8 +90,8 @@ def _lanes(timeline: Timeline, marks: Marks) -> Iterator[tuple[str, Text, str]]:
 
 
 def _stage_lanes(stage: str, times: StageTimes, levels: str) -> Iterator[tuple[str, Text, str]]:
-    yield f"{stage} p50", Text(_bars(times.p50, levels)), _seconds(times.p50_of_all)
-    yield f"{stage} worst", Text(_bars(times.worst, levels)), _seconds(times.worst_of_all)
+    yield f"{stage} p50", Text(_bars(times.p50, levels)), format_seconds(times.p50_of_all)
+    yield f"{stage} worst", Text(_bars(times.worst, levels)), format_seconds(times.worst_of_all)
 
 
 def _bars(figures: Sequence[float | None], levels: str) -> str:
@@ -133,7 +136,8 @@ def _clock(t: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
+    """Return a time as short as a table needs it."""
     if seconds < 0.1:
         return f"{1000.0 * seconds:.1f} ms"
     return f"{seconds:.2f} s" if seconds < 100.0 else f"{seconds:.0f} s"
@@ -161,4 +165,4 @@ def _listed(timeline: Timeline) -> Iterator[RenderableType]:
 
 
 def _restart(moment: Moment) -> str:
-    return "server restarted" + ("" if moment.seconds is None else f" in {_seconds(moment.seconds)}")
+    return "server restarted" + ("" if moment.seconds is None else f" in {format_seconds(moment.seconds)}")

@@ -1,0 +1,72 @@
+"""How long a stage takes per item: the share of items that are done after so many seconds."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from misheard.report.html.charts.canvas import bare, draw, frame, ink
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 360, 210
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """What the chart shows; `name` is unique in the page.
+
+    Attributes:
+        name, title, description: of the chart.
+        seconds: ascending times.
+        shares: the share of items that took at most as long, 0 to 1, one per time.
+        quantiles: names with seconds, such as the 95th percentile.
+        upper_bound: of the 95th percentile; None where there are too few items for one.
+        budget: the greatest allowed 95th percentile; None where no gate names one.
+    """
+
+    name: str
+    title: str
+    description: str
+    seconds: tuple[float, ...]
+    shares: tuple[float, ...]
+    quantiles: tuple[tuple[str, float, float], ...]
+    upper_bound: float | None = None
+    budget: float | None = None
+
+
+def latency(data: Latency) -> str:
+    """Return the chart as SVG."""
+    return draw(
+        data.name, data.title, data.description, (_WIDTH, _HEIGHT), lambda figure: _paint(figure, data)
+    )
+
+
+def _paint(figure: "Figure", data: Latency) -> None:
+    axes = figure.subplots()
+    frame(figure, left=46, top=4, right=20)
+    bare(axes, keep="bottom")
+    axes.grid(linewidth=1.0)
+    axes.set_axisbelow(True)
+    axes.set_ylim(0, 1.12)
+    axes.set_yticks([0, 0.5, 1.0], ["", "50%", "100%"])
+    axes.tick_params(axis="y", labelcolor=ink("quiet"))
+    axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
+    axes.plot(data.seconds, data.shares, color=ink("transcript"), linewidth=2.0, drawstyle="steps-post")
+    for name, at, share in data.quantiles:
+        axes.plot(
+            [at], [share], linestyle="none", marker="o", markersize=7, markerfacecolor=ink("transcript"),
+            markeredgecolor=ink("paper"), clip_on=False, zorder=3,
+        )  # fmt: skip
+        axes.annotate(name, (at, share), xytext=(-6, 2), textcoords="offset points", ha="right", va="bottom")
+    if data.upper_bound is not None:
+        at = {name: seconds for name, seconds, _ in data.quantiles}.get("p95", data.upper_bound)
+        axes.plot([at, data.upper_bound], [0.95, 0.95], color=ink("ink"), linewidth=1.5)
+    if data.budget is not None:
+        axes.axvline(data.budget, color=ink("worse"), linewidth=1.8, dashes=(5, 2))
+        axes.annotate(
+            f"budget {data.budget:g} s", (data.budget, 0.04), xytext=(-4, 0), textcoords="offset points",
+            ha="right", va="bottom", color=ink("worse"),
+        )  # fmt: skip
+    last = max(data.seconds[-1], data.upper_bound or 0.0, data.budget or 0.0)
+    axes.set_xlim(0.0, 1.05 * last or 1.0)

@@ -1,0 +1,134 @@
+"""What a run was: how repeatable, who judged, what was configured, on which suite, and how to do it again."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from misheard.report.html.page import Block, Cell, Code, Column, Details, Facts, Prose, Row, Section, Table
+from misheard.report.html.run_documents import RunDocuments
+from misheard.report.labels import UNICODE, count_of, profile_sentence
+from misheard.report.terminal_determinism import audit_rows, notes
+from misheard.report.terminal_holdout import lock_parts, set_parts
+from misheard.report.terminal_judge import judge_sentence
+from misheard.report.values import Document
+
+_MOST_OPENINGS = 50
+
+
+def determinism_section(documents: RunDocuments) -> Section:
+    """Return how repeatable the run is, as far as an audit counted it, and the fingerprints of its parts."""
+    report = documents.report
+    found = report.get("determinism") or {}
+    blocks: list[Block] = []
+    if found.get("mode") == "audit":
+        rows = tuple(Row(name, tuple(map(Cell, cells))) for name, cells in audit_rows(found, UNICODE))
+        columns = (Column("changed"), Column("share"), Column("95% interval"))
+        caption = f"Everything asked again {count_of(found['repeats'], 'time')}"
+        blocks.append(Table("audit", caption, "", columns, rows, sorts=False))
+    else:
+        blocks.append(
+            Prose(("Nothing was asked again: execution.mode audit counts what changes by itself.",))
+        )
+    blocks.append(Prose(tuple(notes(found)), "quiet"))
+    blocks.append(Facts(tuple(_fingerprints(report)), "Fingerprints", is_code=True))
+    judge = judge_sentence(report, UNICODE)
+    if judge is not None:
+        blocks += [Prose((judge,)), Facts(tuple(flat(report["judge"])), "Judge", is_code=True)]
+    return Section("determinism", "Determinism and judge", tuple(blocks))
+
+
+def _fingerprints(report: Document) -> Iterator[tuple[str, str]]:
+    """Yield every hash of a report's suite, scorer and system."""
+    for part in ("suite", "scorer", "system"):
+        for name, value in flat(report[part] or {}):
+            if len(value) == 64 and not value.strip("0123456789abcdef"):
+                yield f"{part}.{name}", value
+
+
+def flat(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted names and the values of a document of JSON, those that are null left out."""
+    for name, value in document.items():
+        dotted = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{dotted}.")
+        elif isinstance(value, list | tuple):
+            if value:
+                yield dotted, ", ".join(str(one) for one in value)
+        elif value is not None:
+            yield (
+                dotted,
+                {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value),
+            )
+
+
+def suite_section(documents: RunDocuments) -> Section:
+    """Return what the suite is, its lock, and who opened its holdout."""
+    suite = documents.report["suite"]
+    holdout, lock = suite.get("holdout"), suite.get("lock")
+    blocks: list[Block] = [Prose((f" {UNICODE.dot} ".join([*set_parts(suite), *lock_parts(suite)]),))]
+    known = {name: value for name, value in suite.items() if name not in ("holdout", "lock")}
+    blocks.append(Facts(tuple(flat(known)), "Suite", is_code=True))
+    if lock is None:
+        blocks.append(
+            Prose(("The suite has no lock: edits to it would not show (misheard suite lock).",), "quiet")
+        )
+    else:
+        blocks.append(Facts(tuple(flat(lock)), "Lock", is_code=True))
+    if holdout is None:
+        blocks.append(Prose(("The suite has no sealed holdout (misheard suite split).",), "quiet"))
+    elif log := holdout.get("log", []):
+        rows = tuple(
+            Row(str(entry["at"]), (Cell(str(entry["who"])), Cell(str(entry["reason"]))))
+            for entry in log[-_MOST_OPENINGS:]
+        )
+        columns = (Column("who", is_text=True), Column("reason", is_text=True))
+        blocks.append(Table("openings", "Openings of the holdout", "when", columns, rows, sorts=False))
+    return Section("suite", "Suite, lock and holdout", tuple(blocks))
+
+
+def configuration_section(documents: RunDocuments) -> Section:
+    """Return what was run, with which versions, on which machine, and how it was scored."""
+    run, report = documents.run, documents.report
+    profile = profile_sentence(report["scorer"])
+    machine = {name: value for name, value in (run.get("machine") or {}).items() if name != "gpus"}
+    blocks: list[Block] = [
+        *([Prose((profile,))] if profile else []),
+        Details("Configuration, as it was resolved", (Facts(tuple(flat(run["config"])), is_code=True),)),
+        Details("System, with content hashes", (Facts(tuple(flat(report["system"] or {})), is_code=True),)),
+        Details(
+            "Scorer and statistics",
+            (Facts((*flat(report["scorer"]), *flat(report["statistics"])), is_code=True),),
+        ),
+        Facts((("misheard", str(run["misheard"])), *flat(run["versions"])), "Versions", is_code=True),
+        Facts(tuple(flat(machine)), "Machine", is_code=True),
+    ]
+    return Section("configuration", "Configuration and versions", tuple(blocks))
+
+
+def reproduce_section(documents: RunDocuments) -> Section:
+    """Return the commands that score, show and repeat the run, and the config to repeat it with."""
+    import yaml
+
+    run, name = documents.run, shlex.quote(documents.name)
+    suite = run["suite"].get("path") or run["config"].get("suite") or "SUITE"
+    again = ["misheard run again.yaml", f"--suite {shlex.quote(str(suite))}", "--out again"]
+    if run.get("cpu"):
+        again.insert(1, "--cpu")
+    if (limit := run["suite"].get("limit")) is not None:
+        again.append(f"--limit {limit}")
+    commands = [
+        f"misheard score {name}                # again from the journal, without a model: the same bytes",
+        f"misheard report {name} --html        # this page",
+        "",
+        "# with the configuration below in again.yaml; what differs then is the noise of two runs",
+        " ".join(again),
+        f"misheard compare {name} again",
+    ]
+    config = yaml.safe_dump(
+        {k: v for k, v in run["config"].items() if v is not None}, sort_keys=False, allow_unicode=False
+    )
+    blocks = (
+        Code("\n".join(commands), "Beside the run's directory"),
+        Details("again.yaml", (Code(config),)),
+    )
+    return Section("reproduce", "How to reproduce", blocks)

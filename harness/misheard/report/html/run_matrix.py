@@ -1,0 +1,292 @@
+"""The matrix: conditions by metrics in the audio arm, then one metric at a time in every arm."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from misheard.report.html.charts.axis import axis_value
+from misheard.report.html.charts.intervals import IntervalRow, Intervals, intervals
+from misheard.report.html.page import (
+    SHADES,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Filters,
+    Mark,
+    Panel,
+    Panels,
+    Prose,
+    Row,
+    Section,
+    Side,
+    Table,
+)
+from misheard.report.html.run_costs import arm_dot
+from misheard.report.labels import (
+    UNICODE,
+    count_of,
+    format_interval,
+    format_value,
+    is_in_points,
+    is_shown_by_condition,
+    label,
+    rate_interval,
+    section,
+    unit_noun,
+)
+from misheard.report.terminal_cells import sized
+from misheard.report.terminal_legend import shared_signs
+from misheard.report.terminal_matrix import has_nothing, repeats_whole, same_items, shown_metrics
+from misheard.report.values import Document
+
+WORST = Mark(UNICODE.worst, "worst cell")
+PRIMARY = Mark(UNICODE.primary, "primary metric")
+
+_MOST_CELLS = 4_000
+"""Cells of the views of single metrics; a larger matrix has the rest in matrix.csv."""
+
+_MOST_ROWS_DRAWN = 24
+_Key = tuple[str, str, str]
+
+
+def matrix_section(report: Document) -> Section:
+    """Return the matrix of a run. There is no row over everything."""
+    groups = same_items(report["matrix"])
+    worst = _worst(report)
+    panels, left_out = _panels(report, groups, worst)
+    blocks: list[Block] = [Filters(_axes(report)), _overview(report, groups, worst)]
+    if panels:
+        blocks.append(Panels("metric", "One metric, every arm:", panels))
+    if left_out:
+        blocks.append(Prose((f"{left_out} more metrics are in matrix.csv",), "quiet"))
+    note = "a row per condition, over all its items; combinations: misheard report RUN --by AXIS,AXIS"
+    return Section("by-condition", "By condition", tuple(blocks), note)
+
+
+def _axes(report: Document) -> Mapping[str, Sequence[str | None]]:
+    found: dict[str, list[str | None]] = {}
+    for cell in report["matrix"]:
+        found.setdefault(cell["axis"], []).append(cell["value"])
+    return found
+
+
+def _worst(report: Document) -> dict[_Key, set[tuple[str, str | None]]]:
+    found: dict[_Key, set[tuple[str, str | None]]] = {}
+    for entry in report["worst_cells"]:
+        key = (entry["family"], entry["metric"], entry["arm"])
+        found.setdefault(key, set()).add((entry["axis"], entry["value"]))
+    return found
+
+
+def _overview(
+    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[_Key, set[tuple[str, str | None]]]
+) -> Table:
+    columns, cells = [], []
+    firsts = [cells[0] for cells in groups]
+    for metric in shown_metrics(report, all_metrics=False):
+        estimates = [_estimate(cell, metric, "audio") for cell in firsts]
+        if all(one is None or has_nothing(one) for one in estimates) or repeats_whole(metric, firsts):
+            continue
+        is_primary = any(one is not None and "primary" in one["flags"] for one in estimates)
+        columns.append(_metric_column(metric, is_primary))
+        cells.append(_column(report, metric, "audio", groups, estimates, worst))
+    rows = [
+        condition_row(report, group, tuple(column[place] for column in cells))
+        for place, group in enumerate(groups)
+    ]
+    noun = unit_noun(report["items"])
+    signs = list(shared_signs(report["statistics"], noun, groups))
+    if any(WORST in cell.marks for column in cells for cell in column):
+        signs.append(f"{UNICODE.worst} worst cell of a column, with all that equal it")
+    if any(column.mark for column in columns):
+        signs.append(f"{UNICODE.primary} primary metric")
+    signs.append("darker: further from the best value, as a share of the worst cell of the column")
+    return Table(
+        "matrix", "Every condition, audio arm", "condition", tuple(columns), tuple(rows), is_matrix=True,
+        notes=(f" {UNICODE.dot} ".join(signs),),
+    )  # fmt: skip
+
+
+def _metric_column(metric: Document, is_primary: bool) -> Column:
+    better = (
+        "" if metric["better"] is None else f"; better {'low' if metric['better'] == 'lower' else 'high'}"
+    )
+    return Column(
+        label(metric["metric"]),
+        note=f"{metric['description']}{better}",
+        group=section(metric["family"], "audio"),
+        key=metric["metric"],
+        mark=PRIMARY if is_primary else None,
+    )
+
+
+def condition_row(report: Document, group: Sequence[Document], cells: tuple[Cell, ...]) -> Row:
+    """Return the row of condition cells with the same items; the page filters it by each of them."""
+    first, noun = group[0], unit_noun(report["items"])
+    sizes = "no items"
+    if first["items"]:
+        parts = [count_of(first["items"], "item"), count_of(first["units"], noun)]
+        sizes = f" {UNICODE.dot} ".join([*parts, f"{first['samples_failed']} failed"])
+    names = [(cell["axis"], "(none)" if cell["value"] is None else cell["value"]) for cell in group]
+    return Row(
+        name=names[0][1],
+        cells=cells,
+        prefix=names[0][0],
+        others=tuple(names[1:]),
+        below=sizes,
+        conditions={cell["axis"]: cell["value"] for cell in group},
+        is_one_condition=True,
+    )
+
+
+def _estimate(cell: Document, metric: Document, arm: str) -> Document | None:
+    wanted = (metric["family"], metric["metric"], arm)
+    found = (one for one in cell["estimates"] if (one["family"], one["metric"], one["arm"]) == wanted)
+    return next(found, None)
+
+
+def _column(
+    report: Document,
+    metric: Document,
+    arm: str,
+    groups: Sequence[Sequence[Document]],
+    estimates: Sequence[Document | None],
+    worst: Mapping[_Key, set[tuple[str, str | None]]],
+) -> list[Cell]:
+    marked = worst.get((metric["family"], metric["metric"], arm), set())
+    badness = [_badness(metric, one) for one in estimates]
+    known = [one for one in badness if one is not None]
+    top = max(known, default=0.0)
+    cells = []
+    for group, estimate, bad in zip(groups, estimates, badness, strict=True):
+        is_worst = any((cell["axis"], cell["value"]) in marked for cell in group)
+        shade = None if bad is None else (round((SHADES - 1) * bad / top) if top > 0 else 0)
+        cells.append(_cell(metric["metric"], estimate, is_worst, shade, unit_noun(report["items"])))
+    return cells
+
+
+def _badness(metric: Document, estimate: Document | None) -> float | None:
+    """Return how far a value is from the best; None without a value, or where no direction is better."""
+    if metric["better"] is None or estimate is None or estimate["value"] is None:
+        return None
+    value: float = estimate["value"]
+    if metric["better"] == "lower":
+        return max(value, 0.0)
+    return max((100.0 if is_in_points(metric["metric"]) else 1.0) - value, 0.0)
+
+
+def _cell(metric: str, estimate: Document | None, is_worst: bool, shade: int | None, noun: str) -> Cell:
+    if estimate is None or (not estimate["n"] and not estimate["failed"]):
+        return Cell()
+    sizes = f"n {sized(estimate)} {UNICODE.dot} {count_of(estimate['units'], noun)}"
+    if estimate["failed"]:
+        sizes += f" {UNICODE.dot} {estimate['failed']} failed"
+    if estimate["value"] is None:
+        return Cell(UNICODE.missing, sizes=sizes, tone="quiet", tip=_tip(metric, estimate, noun))
+    interval = rate_interval(metric, estimate)
+    return Cell(
+        format_value(metric, estimate["value"], UNICODE),
+        below="no interval" if interval is None else format_interval(metric, interval, UNICODE),
+        sizes=sizes,
+        marks=(WORST,) if is_worst else (),
+        tip=_tip(metric, estimate, noun),
+        sort=estimate["value"],
+        shade=shade,
+    )
+
+
+def _tip(metric: str, estimate: Document, noun: str) -> tuple[str, ...]:
+    """Return the lines behind a cell: sizes, failures, flags, intervals, and the sums of the rate."""
+    sizes = (
+        f"{count_of(estimate['n'], 'item')}, {count_of(estimate['units'], noun)}, {estimate['failed']} failed"
+    )
+    lines = [sizes]
+    if estimate["value"] is None:
+        lines.append(f"no value: {str(estimate['reason']).replace('_', ' ')}")
+    found = estimate["intervals"] or {}
+    lines += [
+        f"{name} {format_interval(metric, found[name], UNICODE)}"
+        for name in ("bootstrap", "jackknife", "exact")
+        if found.get(name) is not None
+    ]
+    if flags := [flag.replace("_", " ") for flag in estimate["flags"]]:
+        lines.append(f"flags: {', '.join(flags)}")
+    return tuple(lines)
+
+
+def _panels(
+    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[_Key, set[tuple[str, str | None]]]
+) -> tuple[tuple[Panel, ...], int]:
+    """Return a view per metric, those that tables show first, and how many have none for lack of room."""
+    metrics = sorted(report["metrics"], key=lambda metric: not is_shown_by_condition(metric["metric"]))
+    room, panels, left_out = _MOST_CELLS, [], 0
+    for metric in metrics:
+        columns = {arm: [_estimate(cells[0], metric, arm) for cells in groups] for arm in metric["arms"]}
+        columns = {arm: found for arm, found in columns.items() if any(one and one["n"] for one in found)}
+        if not columns:
+            continue
+        size = len(columns) * len(groups)
+        if size > room:
+            left_out += 1
+            continue
+        room -= size
+        panels.append(_panel(report, metric, columns, groups, worst))
+    return tuple(panels), left_out
+
+
+def _panel(
+    report: Document,
+    metric: Document,
+    columns: Mapping[str, Sequence[Document | None]],
+    groups: Sequence[Sequence[Document]],
+    worst: Mapping[_Key, set[tuple[str, str | None]]],
+) -> Panel:
+    name = metric["metric"]
+    cells = {arm: _column(report, metric, arm, groups, found, worst) for arm, found in columns.items()}
+    rows = [
+        condition_row(report, group, tuple(column[place] for column in cells.values()))
+        for place, group in enumerate(groups)
+    ]
+    table = Table(
+        f"metric-{name}-table", f"{label(name)}, by condition and arm", "condition",
+        tuple(Column(arm) for arm in cells), tuple(rows), is_matrix=True,
+    )  # fmt: skip
+    better = {"lower": "better low", "higher": "better high"}.get(
+        str(metric["better"]), "no better direction"
+    )
+    blocks: list[Block] = [Prose((f"{metric['description']}; {better}",), "quiet")]
+    if is_shown_by_condition(name) and len(groups) <= _MOST_ROWS_DRAWN:
+        blocks += _figure(metric, columns, groups)
+    arm = next(iter(columns))
+    shown: Block = Side((blocks.pop(), table)) if len(blocks) > 1 else table
+    return Panel(name, label(name), section(metric["family"], arm), (*blocks, shown))
+
+
+def _figure(
+    metric: Document, columns: Mapping[str, Sequence[Document | None]], groups: Sequence[Sequence[Document]]
+) -> Iterator[Block]:
+    name = metric["metric"]
+    rows = []
+    for place, group in enumerate(groups):
+        dots = [
+            arm_dot(name, arm, one)
+            for arm, found in columns.items()
+            if (one := found[place]) is not None and one["value"] is not None
+        ]
+        title = ", ".join("(none)" if cell["value"] is None else cell["value"] for cell in group)
+        if dots:
+            rows.append(IntervalRow(title, tuple(dots)))
+    if len(rows) < 2:
+        return
+    told = "; ".join(
+        f"{row.label}: "
+        + ", ".join(f"{dot.series} {format_value(name, dot.value, UNICODE)}" for dot in row.dots)
+        for row in rows
+    )
+    chart = Intervals(
+        name=f"by-condition-{name.replace('_', '-')}",
+        title=f"{label(name)} by condition",
+        description=told,
+        rows=tuple(rows),
+        show=lambda value: axis_value(name, value),
+    )
+    yield Figure(intervals(chart), f"{label(name)}, with 95% intervals")

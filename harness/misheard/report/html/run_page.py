@@ -1,0 +1,61 @@
+"""The page of one run: documents in, a `Page` out; nothing is read or written here."""
+
+from collections.abc import Iterator
+
+from misheard.report.html.page import Page, Section
+from misheard.report.html.run_costs import costs_section
+from misheard.report.html.run_distributions import distributions_section
+from misheard.report.html.run_documents import RunDocuments
+from misheard.report.html.run_facts import (
+    configuration_section,
+    determinism_section,
+    reproduce_section,
+    suite_section,
+)
+from misheard.report.html.run_failures import failures_section
+from misheard.report.html.run_highlights import highlights
+from misheard.report.html.run_losses import losses_section
+from misheard.report.html.run_matrix import matrix_section
+from misheard.report.html.run_times import latencies_section, machine_section
+from misheard.report.html.run_verdict import banner, verdict_section
+from misheard.report.terminal_report import header_parts, suite_title
+from misheard.report.values import Document
+
+
+def run_page(documents: RunDocuments) -> Page:
+    """Return the page of a run: what is worst, what each stage loses, and everything that they rest on."""
+    report = documents.report
+    return Page(
+        title=suite_title(report),
+        label="Run",
+        facts=(documents.name, *header_parts(report), *system_names(documents.run["config"])),
+        banner=banner(documents.verdict),
+        highlights=tuple(highlights(report)),
+        lead=tuple(report["takeaway"]),
+        sections=tuple(_sections(documents)),
+    )
+
+
+def system_names(config: Document) -> Iterator[str]:
+    """Yield what a config puts under test: the models by the last part of their names."""
+    for part in ("recognizer", "language_model"):
+        settings = config.get(part) or {}
+        name = settings.get("model") or settings.get("kind")
+        if name:
+            yield str(name).rstrip("/").rpartition("/")[2]
+
+
+def _sections(documents: RunDocuments) -> Iterator[Section]:
+    report = documents.report
+    yield from verdict_section(documents.verdict)
+    yield matrix_section(report)
+    yield from costs_section(report)
+    yield from losses_section(report)
+    yield from distributions_section(documents)
+    yield from latencies_section(documents)
+    yield failures_section(documents)
+    yield from machine_section(documents)
+    yield determinism_section(documents)
+    yield suite_section(documents)
+    yield configuration_section(documents)
+    yield reproduce_section(documents)

@@ -1,0 +1,172 @@
+"""`misheard report --html` and `--markdown`: files, refusals, no transcript, nothing heavy."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from misheard.cli import main
+from misheard.commands.optional_values import USUAL, with_values
+
+MakePath = Callable[..., Path]
+
+ENDINGS = {"--html": (".html", ".htm"), "--markdown": (".md",)}
+
+
+def misheard(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "misheard", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run without models whose references, answers and transcripts hold a word that must not get out."""
+    soundfile = pytest.importorskip("soundfile", reason="needs the extra run")
+    root = tmp_path_factory.mktemp("run")
+    (root / "suite").mkdir()
+    rows = []
+    for number in range(6):
+        soundfile.write(root / "suite" / f"{number}.wav", [0.1, -0.1 - number / 100] * 4000, 16_000)
+        rows.append(
+            {
+                "id": f"q{number}", "audio": f"{number}.wav", "reference": f"canary {number}",
+                "fact": ["canary"], "reference_answer": f"the canary is {number}",
+                "session": f"s{number}", "language": "en",
+            }
+        )  # fmt: skip
+    (root / "suite" / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (root / "suite" / "suite.yaml").write_text("{name: birds, version: '1', conditions: {language: [en]}}")
+    (root / "config.yaml").write_text(
+        "{recognizer: {kind: fake}, language_model: {kind: fake}, scoring: {resamples: 100}}"
+    )
+    out = root / "run"
+    done = misheard("run", root / "config.yaml", "--cpu", "--suite", root / "suite", "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_no_text_of_an_item_is_in_the_page_or_the_summary(run: Path) -> None:
+    done = misheard("report", "--html", run, "--markdown")
+    assert done.returncode == 0 and done.stderr == f"page: {run / 'report.html'}\n"
+    assert any("canary" in path.read_text("ascii") for path in (run / "journal").glob("*.jsonl"))
+    page = (run / "report.html").read_text("utf-8")
+    assert "birds" in page and "birds" in done.stdout
+    rows = [
+        json.loads(line) for line in (run / "journal" / "recognize.jsonl").read_text("ascii").splitlines()
+    ]
+    heard = {row["transcript"]["text"] for row in rows if "transcript" in row}
+    assert len(heard) == 6
+    assert not [text for text in {"canary", *heard} if text in done.stdout or text in page]
+
+
+def test_texts_are_in_the_page_where_they_are_asked_for_and_a_warning_says_so(
+    run: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "texts.html"
+    done = misheard("report", run, f"--html={page}", "--with-text")
+    assert (done.returncode, done.stdout) == (0, f"page: {page}\n")
+    assert done.stderr.startswith(f"warning: {page} now holds transcripts") and "canary" not in done.stderr
+    text = page.read_text("utf-8")
+    rows = [
+        json.loads(line) for line in (run / "journal" / "recognize.jsonl").read_text("ascii").splitlines()
+    ]
+    heard = {row["transcript"]["text"] for row in rows if "transcript" in row}
+    assert "canary 3" in text and "the canary is 3" in text and all(one in text for one in heard)
+    folder = os.path.relpath(run.parent / "suite", tmp_path)
+    assert re.findall(r'"audio":"([^"]*)"', text) == [f"{folder}/{number}.wav" for number in range(6)]
+
+
+def test_texts_need_the_journal_of_the_very_run(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "run"
+    shutil.copytree(run, alone)
+    suite = alone / "journal" / "suite.jsonl"
+    suite.write_text(suite.read_text("ascii").replace("canary 3", "canary 4"), "ascii")
+    arguments = ["report", str(alone), "--html", "--with-text"]
+    code, told = refused(arguments, capsys)
+    assert code == 4 and "canary" not in told
+    suite.unlink()
+    code, told = refused(arguments, capsys)
+    assert code == 4 and "only the journal has the texts" in told
+
+
+def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path, tmp_path: Path) -> None:
+    files = tmp_path / "a.html", tmp_path / "a.md", tmp_path / "b.html"
+    first = misheard("report", run, "--html", files[0], "--markdown", files[1])
+    assert (first.returncode, first.stdout) == (0, f"page: {files[0]}\n")
+    misheard("report", run, f"--html={files[2]}")
+    assert files[0].read_bytes() == files[2].read_bytes() and files[1].read_text().startswith("## birds")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--html=RUN/run.json"], "is a file of a run"),
+        (["--markdown=RUN/journal/x.md"], "is a file of a run"),
+        (["--html", "--by", "language"], "leave --by"),
+        (["--with-text"], "add --html"),
+        (["--with-text", "--markdown"], "add --html"),
+        (["--verdict", "RUN/run.json"], "add one of them"),
+        (["--html", "--verdict", "RUN/run.json"], "is no verdict of this version"),
+        (["--html", "--verdict", "RUN/none.json"], "none.json"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refused(["report", str(run), *(one.replace("RUN", str(run)) for one in arguments)], capsys)
+    assert code == 2 and said in told and told.count("\n") == 1
+
+
+def test_a_verdict_of_another_run_is_refused(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict = tmp_path / "v.json"
+    verdict.write_text(json.dumps({"format": "misheard-verdict", "format_version": 1, "candidate": "other"}))
+    code, told = refused(["report", str(run), "--markdown", "--verdict", str(verdict)], capsys)
+    assert code == 2 and "is of another run" in told
+
+
+def refused(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Return exit code and stderr of a command in this process."""
+    old, sys.argv = sys.argv, ["misheard", *arguments]
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        sys.argv = old
+    return int(ended.value.code or 0), capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--html"], ["--html", USUAL]),
+        (["--html", "runs/a"], ["--html", USUAL, "runs/a"]),
+        (["--html", "A.HTML", "runs/a"], ["--html", "A.HTML", "runs/a"]),
+        (["--html", "--markdown", "b.md"], ["--html", USUAL, "--markdown", "b.md"]),
+        (["--html=x", "runs/a"], ["--html=x", "runs/a"]),
+        (["--html", "-x.html"], ["--html", USUAL, "-x.html"]),
+        (["--", "--html"], ["--", "--html"]),
+        (["--markdown", "a.html"], ["--markdown", USUAL, "a.html"]),
+    ],
+)
+def test_a_file_may_be_left_out(arguments: Sequence[str], expected: Sequence[str]) -> None:
+    assert list(with_values(arguments, ENDINGS)) == expected
+
+
+def test_the_report_of_a_terminal_loads_neither_templates_nor_charts(run: Path) -> None:
+    code = (
+        "import sys; from misheard.cli import main; sys.argv = ['misheard', 'report', sys.argv[1]]\n"
+        "try: main()\nexcept SystemExit: pass\nprint(sorted({'matplotlib', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(run)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,127 @@
+"""The item browser in Chromium: texts stay texts, edits read right, and every way to an item leads there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hostile_run import SCRIPT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def file(items_html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("items") / "report.html"
+    path.write_text(items_html, "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def opened(browser: "Browser", file: Path) -> "Iterator[Page]":
+    """One page for all tests; a console message, or a request for anything but the page, fails the last."""
+    context = browser.new_context(viewport={"width": 360, "height": 780})
+    page = context.new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "console",
+        lambda message: said.append(message.text) if "ERR_FILE_NOT_FOUND" not in message.text else None,
+    )
+    page.goto(file.as_uri())
+    yield page
+    assert said == []
+    context.close()
+
+
+@pytest.fixture
+def page(opened: "Page") -> "Page":
+    opened.evaluate("history.replaceState(null, '', '#'); dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert opened.locator("#item-state").inner_text() == "1 to 25 of 34 items"
+    return opened
+
+
+def opened_item(page: "Page", place: int) -> "Locator":
+    """Return the item at a place of the list, opened."""
+    item = page.locator("details.item").nth(place)
+    item.evaluate("(one) => { one.open = true; }")
+    item.locator(".item-body").wait_for()
+    return item
+
+
+def edits(item: "Locator", kind: str) -> list[str]:
+    """Return what a screen reader reads of the edits of the first alignment of a kind."""
+    return [
+        " ".join(text.split())
+        for text in item.locator(f".aligned.is-{kind}").first.locator(".edit").all_text_contents()
+    ]
+
+
+def test_texts_are_shown_as_they_are_and_run_nothing(page: "Page") -> None:
+    text = opened_item(page, 0).inner_text()
+    assert f"{SCRIPT} you" in text and "</script>" in text and page.evaluate("window.broken") is None
+    assert "\\u202egnp \\x1b[31mred" in opened_item(page, 1).inner_text()
+    assert page.locator("#item-browser img[src=x], #item-browser script:not(#items-data)").count() == 0
+    assert "cut here: 1,050,000 characters in all" in opened_item(page, 12).inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_edits_are_told_by_words_as_well_and_clusters_stay_whole(page: "Page") -> None:
+    item = opened_item(page, 6)
+    assert edits(item, "words") == ["substituted: cat by bat;", "inserted: down;"]
+    assert edits(item, "characters") == ["substituted: c by b;", "inserted: down;"]
+    assert edits(opened_item(page, 2), "characters") == ["substituted: स्ते by स्का;", "inserted: र;"]
+    assert edits(opened_item(page, 4), "words") == ["substituted: 想 by 要;"]
+
+
+def test_right_to_left_texts_run_from_the_right(page: "Page") -> None:
+    item = opened_item(page, 3)
+    assert edits(item, "words") == ["substituted: بالعالم by العالم;"]
+    line = item.locator(".aligned.is-words").first
+    assert line.get_attribute("dir") == "rtl" and line.get_attribute("lang") == "ar"
+    first, last = (line.locator(one).first.bounding_box() for one in ("del", "ins"))
+    assert first is not None and last is not None and first["x"] > last["x"]
+
+
+def test_items_are_found_filtered_and_ordered_and_the_address_says_so(page: "Page", file: Path) -> None:
+    state = page.locator("#item-state")
+    page.get_by_label("Show").select_option("failed")
+    assert state.inner_text() == "1 to 1 of 1 item" and "items.show=failed" in page.url
+    page.get_by_label("Show").select_option("")
+    page.locator("#item-class").select_option("audio:hallucinated")
+    assert (
+        page.locator("details.item .badge", has_text="hallucinated").count()
+        == page.locator("details.item").count()
+    )
+    page.locator("#item-class").select_option("")
+    page.get_by_label("Order").select_option("errors")
+    shown = page.locator("details.item .item-signs").all_inner_texts()
+    assert "errors" in shown[0] and "items.sort=errors" in page.url
+    page.get_by_role("button", name="Next").click()
+    assert state.inner_text() == "26 to 34 of 34 items"
+
+
+def test_a_cell_leads_to_its_items_and_a_failure_to_its_item(page: "Page") -> None:
+    page.locator("#matrix tbody tr", has_text="mic").first.locator("th a").click()
+    assert page.locator("#item-axis-1").input_value() in ("0", "1") and "items.axis.mic=" in page.url
+    page.locator("#failed-items tbody th a").first.click()
+    assert page.locator("details.item[open] .failed").count() == 1
+    assert page.locator("details.item[open] summary").evaluate("(one) => one === document.activeElement")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_items(page: "Page", scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra dev")
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for place in (0, 3, 6):
+        opened_item(page, place)
+    found = axe.Axe().run(page, context="#items").response["violations"]
+    grave = [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
