@@ -15,8 +15,13 @@ from command_line import end_warm_processes
 
 
 def pytest_configure() -> None:
-    """Listen to Ctrl-C, which a shell that starts the tests in the background lets them ignore."""
+    """Listen to Ctrl-C, which a shell that starts the tests in the background lets them ignore.
+
+    Models that are loaded here set OMP_WAIT_POLICY; it is set before, as the command does, so that it is the
+    same from the first test to the last.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def pytest_unconfigure() -> None:
