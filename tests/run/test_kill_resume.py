@@ -18,6 +18,7 @@ import pytest
 
 from command_line import Warm, warm_process
 
+KILLS = 20
 TRANSFORMERS = (
     "transformers", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
     "transformers.models.llama.modeling_llama",
@@ -58,13 +59,13 @@ class Runs:
         return time.monotonic() - started
 
 
-def kill_many_times(runs: Runs, folder: Path, seconds: float, wanted: int) -> list[Path]:
-    """Kill that many runs; one that ended before its kill is followed by a new one. Return all folders."""
+def kill_many_times(runs: Runs, folder: Path, seconds: float) -> list[Path]:
+    """Kill `KILLS` runs; one that ended before its kill is followed by a new one. Return all directories."""
     rng = random.Random(20)
     kills = 0
     directories = [folder / "killed-0"]
     resume = False
-    while kills < wanted:
+    while kills < KILLS:
         runs.start(directories[-1], resume)
         if runs.is_killed(after=rng.uniform(0.0, 1.1 * seconds)):
             kills += 1
@@ -92,12 +93,12 @@ def committed_texts(directory: Path) -> list[str]:
     return sorted(lines)
 
 
-def check(config: Path, suite: Path, folder: Path, kills: int, *modules: str) -> None:
+def check(config: Path, suite: Path, folder: Path, *modules: str) -> None:
     unbroken = folder / "unbroken"
     with warm_process(*modules) as warm:
         runs = Runs(warm, config, suite)
         seconds = runs.finish(unbroken)
-        directories = kill_many_times(runs, folder, seconds, kills)
+        directories = kill_many_times(runs, folder, seconds)
     for directory in directories:
         assert report_without_timings(directory) == report_without_timings(unbroken)
         assert committed_texts(directory) == committed_texts(unbroken)
@@ -113,12 +114,12 @@ def test_fakes_killed_twenty_times(
         recognizer={"kind": "fake", "batch_size": 2, "delay_seconds": 0.05},
         language_model={"kind": "fake", "delay_seconds": 0.01},
     )
-    check(config, make_suite(speech=12, silent=2), tmp_path, 20)
+    check(config, make_suite(speech=12, silent=2), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.models
-def test_real_models_killed_eight_times(
+def test_real_models_killed_twenty_times(
     tmp_path: Path, models_dir: Path, make_config: Callable[..., Path]
 ) -> None:
     demo = Path(__file__).parents[2] / "configs" / "demo"
@@ -129,7 +130,7 @@ def test_real_models_killed_eight_times(
         },
         respond={"max_tokens": 12},
     )  # fmt: skip
-    check(config, first_items(demo, tmp_path), tmp_path, 8, "ctranslate2", "torch", *TRANSFORMERS)
+    check(config, first_items(demo, tmp_path), tmp_path, "ctranslate2", "torch", *TRANSFORMERS)
 
 
 def first_items(suite: Path, folder: Path) -> Path:
@@ -137,7 +138,7 @@ def first_items(suite: Path, folder: Path) -> Path:
     small = folder / "small"
     small.mkdir()
     (small / "suite.yaml").write_bytes((suite / "suite.yaml").read_bytes())
-    rows = (suite / "items.jsonl").read_text("utf-8").splitlines()[:4]
+    rows = (suite / "items.jsonl").read_text("utf-8").splitlines()[:6]
     (small / "items.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
     for row in rows:
         audio = json.loads(row)["audio"]
