@@ -2,7 +2,7 @@
 
 from misheard.gate.sentences import summary, undecided
 from misheard.gate.verdict import Check, GateVerdict, Outcome
-from misheard.report.markdown import markdown_text
+from misheard.report.markdown import cut_lines, markdown_text
 from misheard.stats.gate import Status
 
 _LEVELS = {Status.FAIL: "error", Status.NO_EVIDENCE: "error", Status.INCONCLUSIVE: "warning"}
@@ -55,21 +55,9 @@ def step_summary(verdict: GateVerdict) -> str:
     body = [f"* {markdown_text(text)}" for text in (*verdict.refusals, *verdict.notes)]
     if verdict.checks:
         body += ["", "| status | check | finding |", "| --- | --- | --- |", *map(_row, verdict.checks)]
-    return _cut([*head, *body])
+    return cut_lines([*head, *body], _MAX_SUMMARY_BYTES, "the JSON document")
 
 
 def _row(check: Check) -> str:
     status = _MARKS[check.status] + undecided(check)
     return f"| {status} | {markdown_text(check.id)} | {markdown_text(check.why)} |"
-
-
-def _cut(lines: list[str]) -> str:
-    """Return whole lines as far as they fit, and say how many did not."""
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line.encode("utf-8", "backslashreplace")) + 1
-        if size > _MAX_SUMMARY_BYTES:
-            return "\n".join(
-                [*lines[:number], "", f"{len(lines) - number} more lines: see the JSON document", ""]
-            )
-    return "\n".join([*lines, ""])

@@ -50,7 +50,7 @@ def report_markdown(report: Document, verdict: Document | None = None) -> str:
     lines += [f"* {_highlight(one)}" for one in highlights(report)]
     lines += ["", *(markdown_text(sentence) for sentence in report["takeaway"])]
     lines += [*_losses(report), *_matrix(report)]
-    return _cut(lines)
+    return cut_lines(lines, MAX_BYTES, "the HTML report")
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -147,13 +147,11 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(markdown_text(cell) for cell in cells) + " |"
 
 
-def _cut(lines: Sequence[str]) -> str:
-    """Return whole lines as far as they fit, and say how many did not."""
+def cut_lines(lines: Sequence[str], most_bytes: int, where: str) -> str:
+    """Return whole lines as far as they fit, and say how many did not; `where` has them all."""
     size = 0
     for number, line in enumerate(lines):
         size += len(line.encode("utf-8", "backslashreplace")) + 1
-        if size > MAX_BYTES:
-            return "\n".join(
-                [*lines[:number], "", f"{len(lines) - number} more lines: see the HTML report", ""]
-            )
+        if size > most_bytes:
+            return "\n".join([*lines[:number], "", f"{len(lines) - number} more lines: see {where}", ""])
     return "\n".join([*lines, ""])

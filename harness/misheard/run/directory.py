@@ -1,13 +1,12 @@
 """A run's directory: its files by name, the lock that keeps two processes apart, and `run.json`."""
 
-import fcntl
 import json
-import os
 from pathlib import Path
 from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
 from misheard.errors import IncompleteRunError, InputError
+from misheard.run.folder_lock import FolderLock
 from misheard.scenes.scene import Scene
 from misheard.suite.items import Item, ItemKind, Suite
 
@@ -55,7 +54,7 @@ class RunDirectory:
         self.judge = self.journal / "judge.jsonl"
         self.calibration = self.journal / "judge-calibration.json"
         self.drawings = self.journal / "drawings"
-        self._lock: int | None = None
+        self._lock: FolderLock | None = None
 
     def audit(self, stage: str) -> Path:
         """Return the journal of what was asked again in a stage's audit."""
@@ -94,7 +93,7 @@ class RunDirectory:
             directory.logs.mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"--out {root}: {error.strerror}") from error
-        directory._take_lock()
+        directory._lock = FolderLock(root)
         return directory
 
     def _has_work(self, names: set[str]) -> bool:
@@ -109,17 +108,10 @@ class RunDirectory:
             raise IncompleteRunError(f"{root}: no run.json; this is not a run directory")
         return directory
 
-    def _take_lock(self) -> None:
-        self._lock = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"--out {self.root}: another process is running in it") from error
-
     def close(self) -> None:
         """Give the lock back."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def read_run(self) -> dict[str, Any]:

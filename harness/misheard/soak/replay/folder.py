@@ -1,13 +1,12 @@
 """The files of a soak: what was played, its trace, its verdict, and no text."""
 
-import fcntl
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
 from misheard.errors import InputError
+from misheard.run.folder_lock import FolderLock
 from misheard.soak.replay.values import Script
 
 SCHEMA = "misheard/soak/1"
@@ -23,7 +22,7 @@ class SoakFolder:
         self.session = root / "session.jsonl"
         self.trace = root / "trace.jsonl"
         self.verdict = root / "verdict.json"
-        self._lock: int | None = None
+        self._lock: FolderLock | None = None
 
     @classmethod
     def create(cls, root: Path) -> Self:
@@ -38,20 +37,13 @@ class SoakFolder:
             folder.logs.mkdir()
         except OSError as error:
             raise InputError(f"--out {root}: {error.strerror}") from error
-        folder._take_lock()
+        folder._lock = FolderLock(root)
         return folder
-
-    def _take_lock(self) -> None:
-        self._lock = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"--out {self.root}: another process is running in it") from error
 
     def close(self) -> None:
         """Give the lock back."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def write(self, state: Mapping[str, Any]) -> None:
