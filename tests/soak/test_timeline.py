@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from made_traces import Row, find, healthy, in_order, judged, soak_folder
 from rich.console import Console
 from typer.testing import CliRunner
 
+import misheard.soak
 from misheard.commands import app
 from misheard.errors import IncompleteRunError, SoakError
 from misheard.soak.finished import read_soak
@@ -22,6 +24,7 @@ from misheard.soak.terminal_timeline import render_timeline
 from misheard.soak.timeline import Moment, build_timeline
 from misheard.soak.verdict import SoakVerdict
 
+VERDICT_SCHEMA = json.loads((Path(misheard.soak.__file__).parent / "soak-verdict.schema.json").read_bytes())
 FAULTS: list[Row] = [
     {"event": "fault_injected", "t": 101.0, "fault": "slow_server"},
     {"event": "fault_injected", "t": 202.0, "fault": "server_crash"},
@@ -183,7 +186,7 @@ def test_the_report_of_a_soak_is_its_time_and_its_verdict(tmp_path: Path) -> Non
     assert "s1: complete, 5 minutes at speed max, at most 1.5 s behind the microphone, 2 restarts" in said
     assert "recognize worst" in text
     assert "fault server_crash" in text
-    assert text.rstrip().splitlines()[-1] == "NO SHIP: of 29 checks 2 failed"
+    assert text.rstrip().splitlines()[-1] == "NO SHIP: of 30 checks 2 failed"
     assert {path.name: path.read_bytes() for path in soak.iterdir()} == before
     code, _, error = command("report", soak, "--by", "noise")
     assert (code, "is a soak, which has no conditions" in error) == (1, True)
@@ -240,6 +243,34 @@ def test_a_soak_that_ended_before_its_trace_began_says_so(tmp_path: Path) -> Non
     (soak / "trace.jsonl").unlink()
     _, _, error = command("report", soak)
     assert error.endswith("s1: is failed, and has no trace")
+
+
+NOT_WHOLE: dict[str, tuple[dict[str, Any], str, str]] = {
+    "failed": ({"status": "failed"}, "is failed; play a session to its end", "not_whole"),
+    "a fault did not happen": (
+        {"faults": ["disk_full@9+1", "server_crash@60"], "missed_faults": ["server_crash@60"]},
+        "1 fault did not happen before the session ended: server_crash@60", "not_whole"),
+    "every fault happened": (
+        {"faults": ["disk_full@9+1"]}, "played to its end, with 1 fault", "kept"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "said", "reason"), NOT_WHOLE.values(), ids=NOT_WHOLE)
+def test_what_was_asked_for_and_not_played_is_no_evidence_wherever_it_is_judged(
+    tmp_path: Path, changes: dict[str, Any], said: str, reason: str
+) -> None:
+    soak = soak_folder(tmp_path / "s1", healthy(), **changes)
+    code, summary = (0, "SHIP: 29 checks passed") if reason == "kept" else (4, "INCOMPLETE: of 29 checks 1 ")
+    for arguments in (("soak", "check", soak, "--json", tmp_path / "v.json"), ("report", soak)):
+        ended, text, _ = command(*arguments)
+        assert ended == (0 if arguments[0] == "report" else code)
+        assert said in " ".join(text.split())
+        assert summary in text
+    document = json.loads((tmp_path / "v.json").read_text())
+    jsonschema.validate(document, VERDICT_SCHEMA)
+    found = document["checks"][0]
+    assert (document["exit_code"], found["id"], found["reason"]) == (code, "session", reason)
+    assert command("soak", "check", soak / "trace.jsonl")[0] == 0
 
 
 @pytest.mark.parametrize("status", ["running", "interrupted", "failed"])

@@ -95,12 +95,11 @@ def play(
         base=config.parent,
     )
     with TerminalProgress() as progress:
-        soaked = soak(loaded, options, progress)
-    stdout.print(render_finished(soaked.finished))
-    for missed in soaked.missed:
-        typer.echo(f"--fault {missed}: did not happen before the session ended", err=True)
-    typer.echo(f"\nFiles of this soak: {target}")
-    raise typer.Exit(soaked.exit_code)
+        played = soak(loaded, options, progress)
+    stdout.print(render_finished(played))
+    # as the verdict: whoever has stopped reading does not change the exit code
+    stdout.print(f"\nFiles of this soak: {target}", markup=False, soft_wrap=True)
+    raise typer.Exit(played.judged.exit_code)
 
 
 def _speed(text: str) -> float | None:

@@ -38,7 +38,7 @@ def check(
     """Check a trace of any product: lost turns, doubled finals, boards that shrink, drift, memory and more.
 
     Exit code 0: every check passed; 1: one failed; 2: bad trace, mapping, limits or usage; 3: inconclusive;
-    4: a check has no evidence.
+    4: a check has no evidence, or the folder's session was not played whole.
     """
     from misheard.soak.command import SoakCheckOptions, check_trace
 

@@ -1,24 +1,33 @@
 """The folder of a soak, read back: what was played how, its trace, and the limits that it is judged by."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from misheard.errors import IncompleteRunError, InputError
+from misheard.gate.verdict import MECHANISM, Check, decide_outcome
 from misheard.report.labels import count_of, plain
 from misheard.soak.limits import Limits
 from misheard.soak.reading import ReadTrace, read_trace
 from misheard.soak.replay.folder import SoakFolder
-from misheard.soak.verdict import SoakVerdict, judge_trace
+from misheard.soak.verdict import Breaches, SoakVerdict, judge_trace
+from misheard.stats.gate import Status
 
 COMPLETE = "complete"
 
+SESSION = "session"
+"""The check of a folder that its trace cannot answer."""
+
+_WHY_SESSION = "A session that was broken off, or in which a fault did not happen, shows less than was asked."
+
 _MAX_BYTES = 64 * 1024**2
+_MOST_NAMED = 5
 
 _Amount = Annotated[float, Field(strict=True, ge=0.0, allow_inf_nan=False)]
+_FaultName = Annotated[str, Field(strict=True, max_length=200)]
 
 
 class SoakFacts(BaseModel):
@@ -30,7 +39,8 @@ class SoakFacts(BaseModel):
         speed: times as fast as it was spoken; `max` is as fast as the stages take it.
         behind_seconds: how far the microphone fell behind that speed at worst.
         restarts: of servers that had ended.
-        missed_faults: that were asked for and did not happen.
+        faults: that were asked for.
+        missed_faults: those of them that did not happen.
         limits: what the session may do.
         limits_name: file name of the limits; None for the defaults.
     """
@@ -43,9 +53,24 @@ class SoakFacts(BaseModel):
     speed: Literal["max"] | _Amount
     behind_seconds: _Amount | None = None
     restarts: Annotated[int, Field(strict=True, ge=0)] = 0
-    missed_faults: tuple[Annotated[str, Field(strict=True, max_length=200)], ...] = ()
+    faults: tuple[_FaultName, ...] = ()
+    missed_faults: tuple[_FaultName, ...] = ()
     limits: Limits
     limits_name: Annotated[str, Field(strict=True, max_length=1000)] | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the session shows nothing as a whole, as a clause; None where all was played."""
+        if self.status != COMPLETE:
+            return f"is {self.status}; play a session to its end"
+        if self.missed_faults:
+            named = ", ".join(map(plain, self.missed_faults[:_MOST_NAMED]))
+            more = "" if len(self.missed_faults) <= _MOST_NAMED else ", ..."
+            return (
+                f"{count_of(len(self.missed_faults), 'fault')} did not happen before the session ended: "
+                f"{named}{more}"
+            )
+        return None
 
     @property
     def sentence(self) -> str:
@@ -84,7 +109,7 @@ def is_soak_folder(path: Path) -> bool:
 
 
 def read_soak(path: Path, limits: Limits | None = None, limits_name: str | None = None) -> FinishedSoak:
-    """Read the folder of a soak and judge its trace anew.
+    """Read the folder of a soak and judge its trace anew, and whether all was played that was asked for.
 
     Args:
         path: the folder.
@@ -98,7 +123,27 @@ def read_soak(path: Path, limits: Limits | None = None, limits_name: str | None 
     if limits is None:
         limits, limits_name = facts.limits, facts.limits_name
     trace_name = f"{played.name}/{SoakFolder(path).trace.name}"
-    return FinishedSoak(played.name, facts, read, judge_trace(read, limits, trace_name, limits_name))
+    judged = _with_session(judge_trace(read, limits, trace_name, limits_name), facts)
+    return FinishedSoak(played.name, facts, read, judged)
+
+
+def _with_session(judged: SoakVerdict, facts: SoakFacts) -> SoakVerdict:
+    """Return the verdict with the check SESSION before the others."""
+    problem = facts.problem
+    asked = f", with {count_of(len(facts.faults), 'fault')}" if facts.faults else ""
+    check = Check(
+        id=SESSION,
+        role=MECHANISM,
+        status=Status.PASS if problem is None else Status.NO_EVIDENCE,
+        reason="kept" if problem is None else "not_whole",
+        why=f"played to its end{asked}" if problem is None else problem,
+        n=1 + len(facts.faults),
+    )
+    checks = (check, *judged.verdict.checks)
+    verdict = replace(judged.verdict, outcome=decide_outcome(checks, ()), checks=checks)
+    return replace(
+        judged, verdict=verdict, breaches={SESSION: Breaches(0, (), _WHY_SESSION), **judged.breaches}
+    )
 
 
 def read_played(path: Path) -> PlayedSoak:

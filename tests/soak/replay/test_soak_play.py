@@ -159,8 +159,9 @@ def test_a_folder_is_used_once(config: Path) -> None:
 def test_a_fault_that_did_not_happen_is_no_pass(config: Path) -> None:
     done = soak(config, "--fault", "recognizer_error@59.5")
     assert done.returncode == 4
-    assert "did not happen before the session ended" in done.stderr
+    assert "1 fault did not happen before the session ended" in " ".join(done.stdout.split())
     assert state(config.parent)["missed_faults"] == ["recognizer_error@59.5"]
+    assert json.loads((config.parent / "soak" / "verdict.json").read_bytes())["exit_code"] == 4
 
 
 def hear_hang_ups() -> None:

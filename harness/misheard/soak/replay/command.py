@@ -12,7 +12,6 @@ from misheard.canonical import write_json
 from misheard.config import RunConfig
 from misheard.errors import InputError
 from misheard.failures import FailureKind
-from misheard.gate.verdict import Outcome
 from misheard.language_models.settings import VllmSettings
 from misheard.planners.settings import LanguageModelPlannerSettings
 from misheard.run.clock import describe_machine
@@ -69,24 +68,6 @@ class SoakOptions:
     base: Path = Path()
 
 
-@dataclass(frozen=True, slots=True)
-class Soaked:
-    """A soak that was played to its end.
-
-    Attributes:
-        finished: as it is read back from its folder.
-        missed: faults that did not happen before the session ended.
-    """
-
-    finished: FinishedSoak
-    missed: tuple[Fault, ...]
-
-    @property
-    def exit_code(self) -> int:
-        """That of the verdict; a session without all of its faults has not shown that it survives them."""
-        return Outcome.INCOMPLETE.exit_code if self.missed else self.finished.judged.exit_code
-
-
 @dataclass(slots=True)
 class _Trace:
     """The trace, once the session has one: a server may be started again before."""
@@ -104,7 +85,7 @@ class _Trace:
             self.writer.emit(EventName.FAULT_INJECTED, fault=str(kind))
 
 
-def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Soaked:
+def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> FinishedSoak:
     """Play a session to a resolved config's system and judge what happened.
 
     Raises InputError, SuiteError and BackendError where it cannot begin, and whatever ends it early; its
@@ -153,7 +134,7 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Soaked:
             _end(state, replayed, missed, trace.restarts)
     finished = read_soak(options.out)
     write_json(folder.verdict, soak_document(finished.judged))
-    return Soaked(finished, missed)
+    return finished
 
 
 def _of_language(suite: Suite, language: str | None) -> Suite:
