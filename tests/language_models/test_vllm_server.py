@@ -5,8 +5,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +24,9 @@ from misheard.language_models.vllm_command import (
 )
 from misheard.language_models.vllm_process import _socket_folder
 from misheard.language_models.vllm_server import VllmModel
+from process_states import all_gone, is_alive
 
 HERE = Path(__file__).parent
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def all_gone(pids: Iterable[int], seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while any(map(is_alive, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from misheard.plugins.command import CommandPlugin
 from misheard.plugins.protocol import PLANNER, RENDERER, PluginRequest
 from misheard.plugins.registry import make_plugin
 from misheard.plugins.settings import CommandPluginSettings
+from process_states import is_alive, wait_until
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "stand_in_plugin.py"
@@ -34,23 +33,6 @@ def settings(*arguments: str, **options: Any) -> CommandPluginSettings:
 def ask_once(*arguments: str, **options: Any) -> Completion:
     (found,) = ask(settings(*arguments, **options), [REQUEST])
     return found
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def wait_until(reached: Callable[[], bool], seconds: float = 30.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def noted(pids: Path) -> list[int]:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,29 +19,13 @@ from misheard.failures import FailureKind
 from misheard.recognizers.command import CommandRecognizer, content_sha256
 from misheard.recognizers.protocol import AudioWindow, WindowFailed, WindowTranscript
 from misheard.recognizers.settings import CommandSettings
+from process_states import is_alive, wait_until
 
 HERE = Path(__file__).parent
 STAND_IN = HERE / "stand_in_command.py"
 CLIP = AudioWindow(np.linspace(-1.2, 1.2, 16_000, dtype=np.float32), "en")
 
 Recognize = Callable[..., WindowTranscript | WindowFailed]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def wait_until(reached: Callable[[], bool], seconds: float = 30.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 @pytest.fixture

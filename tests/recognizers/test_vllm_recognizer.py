@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from misheard.recognizers.protocol import AudioWindow, WindowTranscript
 from misheard.recognizers.registry import make_recognizer
 from misheard.recognizers.settings import VllmRecognizerSettings
 from misheard.recognizers.vllm import VllmRecognizer
+from process_states import all_gone, is_alive
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = ROOT / "tests" / "language_models" / "stand_in_vllm.py"
@@ -69,23 +69,6 @@ def window(seconds: float) -> AudioWindow:
 def logged(logs: Path, what: str) -> str:
     lines = (logs / "vllm-recognizer.log").read_text().splitlines()
     return next(line.removeprefix(f"{what} ") for line in lines if line.startswith(what))
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def all_gone(pids: list[int], seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while any(map(is_alive, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def processes(logs: Path) -> list[int]:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.server_process import StoppedServer, is_running, kill
 from misheard.soak.replay.trace_writer import TraceWriter
 from misheard.stages.plan import read_plan_reply
+from process_states import state, wait_until
 
 HERE = Path(__file__).parent
 NEVER = threading.Event()
@@ -49,22 +49,6 @@ class StandingClock:
             self.passed += max(t - self.time, 0.0)
             self.time = max(t, self.time)
         return not stop.is_set()
-
-
-def state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "X"
-
-
-def wait_until(reached: Callable[[], bool], seconds: float = 30.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 @pytest.mark.parametrize(

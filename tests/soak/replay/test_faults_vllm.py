@@ -2,8 +2,6 @@
 
 import os
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from misheard.soak.replay.clock import SessionClock
 from misheard.soak.replay.faults import FaultPlan, parse_fault
 from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.server import LastingModel
+from process_states import state, wait_until
 
 QUESTIONS = [
     "What is the capital of France?",
@@ -28,19 +27,6 @@ QUESTIONS = [
 REQUESTS = [ChatRequest(str(number), (Message("user", text),)) for number, text in enumerate(QUESTIONS)]
 SAMPLING = Sampling(max_tokens=16)
 NEVER = threading.Event()
-
-
-def states(pids: set[int]) -> set[str]:
-    return {Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids}
-
-
-def wait_until(reached: Callable[[], bool], seconds: float = 30.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def texts(completions: list[Completion]) -> dict[str, str | None]:
@@ -81,9 +67,9 @@ def test_a_real_server_is_stopped_and_killed_and_every_question_answered_once(
         assert first_pid is not None and descendants(first_pid)
         server = {first_pid} | descendants(first_pid)
         plan.before_chunk(10.0, NEVER)
-        assert wait_until(lambda: states(server) == {"T"})
+        assert wait_until(lambda: set(map(state, server)) == {"T"})
         assert texts(list(model.complete(REQUESTS[:1], SAMPLING))) == {"0": expected["0"]}
-        assert wait_until(lambda: "T" not in states(server)) and model.restarted == 0
+        assert wait_until(lambda: "T" not in set(map(state, server))) and model.restarted == 0
 
         answered = []
         for completion in model.complete(REQUESTS, SAMPLING):
