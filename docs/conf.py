@@ -20,6 +20,8 @@ html_theme = "furo"
 html_title = "misheard"
 html_copy_source = False
 html_show_sphinx = False
+html_show_search_summary = False  # made by fetching pages, which no browser allows from disk
+smartquotes = False  # an option such as --resume would begin with a dash
 myst_heading_anchors = 4
 
 

@@ -164,6 +164,13 @@ def test_folders_that_are_no_runs_are_named_and_the_others_are_listed(tmp_path: 
     ]  # fmt: skip
 
 
+def test_the_page_of_the_last_time_is_no_folder_to_list(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    assert read_index(tmp_path.iterdir(), tmp_path / "index.html").problems == ()
+    (problem,) = read_index(tmp_path.iterdir(), tmp_path / "other.html").problems
+    assert Path(problem.folder).name == "index.html"
+
+
 def test_a_hundred_runs_stay_small() -> None:
     index = hostile_index()
     html = render(index_page(type(index)(tuple(entry(n) for n in range(100)), ())))

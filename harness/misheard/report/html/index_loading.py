@@ -33,11 +33,14 @@ _NOT_THE_SCORER = ("sha256", "system", "judge")
 def read_index(folders: Iterable[Path], page: Path) -> Index:
     """Return what a page of several folders is made of, each folder once, in the order of time.
 
-    What cannot be read becomes a problem and not an error.
+    What cannot be read becomes a problem and not an error. An earlier `page` among the folders, as `runs/*`
+    names it, is passed over.
     """
     entries: list[Entry] = []
     problems: list[Problem] = []
     for folder in dict.fromkeys(folders):
+        if folder.absolute() == page.absolute():
+            continue
         try:
             read = _soak if is_soak_folder(folder) else _run
             entry, notes = read(folder, page)
