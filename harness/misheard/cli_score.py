@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("run", nargs="?", metavar="RUN", help="directory of a run")
     parser.add_argument(
         "--set", action="append", metavar="a.b=VALUE", default=[], dest="overrides",
-        help="change an option of the run's config for this scoring",
+        help="change an option of the run's config for this scoring; may be given again",
     )  # fmt: skip
     parser.add_argument(
         "--calibration", metavar="FILE",
@@ -69,7 +69,11 @@ def _parser() -> argparse.ArgumentParser:
     add_files(
         "--hyp", metavar="FILE", action="append", help="hypotheses; give it again for each further system"
     )
-    add_files("--format", help="format of all files, instead of a guess for each")
+    add_files(
+        "--format",
+        metavar="FORMAT",
+        help="format of all files, instead of a guess for each: lines, trn, csv, json and more",
+    )
     add_files("--ref-field", metavar="NAME", help="column or key of the references")
     add_files("--hyp-field", metavar="NAME", help="column or key of the hypotheses")
     add_files("--id-field", metavar="NAME", help="column or key of the ids")
@@ -81,7 +85,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_files("--sessions", metavar="FILE", help="lines of `id session`: resample sessions, not utterances")
     add_texts = parser.add_argument_group("how texts are compared").add_argument
-    add_texts("--profile", default="nfc", help="exact, nfc (the default), plain or spoken")
+    add_texts(
+        "--profile",
+        default="nfc",
+        metavar="NAME",
+        help="what texts become first: exact, nfc, plain or spoken",
+    )
     add_texts("--unit", choices=UNITS, default="words", help="what is counted")
     add_texts("--language", metavar="TAG", help="language of the texts, such as en")
     add_texts("--costs", choices=COSTS, default="unit", help="sclite: substitutions cost 4, others 3")
@@ -94,19 +103,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_output(group: "argparse._ArgumentGroup") -> None:
-    group.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    group.add_argument(
+        "--output", choices=("table", "json", "csv"), default="table", help="what is written to stdout"
+    )
     group.add_argument(
         "--align", action="store_true", help="print the alignments of what has errors; in table and JSON"
     )
-    group.add_argument("--align-limit", type=_AtLeast(1), metavar="N", help="at most so many alignments")
     group.add_argument(
-        "--confusions", type=_AtLeast(1), metavar="N", help="so many of the most frequent edits"
+        "--align-limit",
+        type=_AtLeast(1),
+        metavar="N",
+        help="at most so many alignments of each hypothesis; without it all",
+    )
+    group.add_argument(
+        "--confusions", type=_AtLeast(1), metavar="N", help="so many of the most frequent edits of each kind"
     )
     group.add_argument("--intervals", action="store_true", help="an interval for a single hypothesis too")
     group.add_argument(
-        "--resamples", type=_AtLeast(100), default=10_000, metavar="N", help="of the bootstrap"
+        "--resamples", type=_AtLeast(100), default=10_000, metavar="N", help="resamples of the bootstrap"
     )
-    group.add_argument("--seed", type=_AtLeast(0), default=1, metavar="N", help="of the bootstrap")
+    group.add_argument("--seed", type=_AtLeast(0), default=1, metavar="N", help="seed of the bootstrap")
 
 
 def score(arguments: Sequence[str]) -> None:

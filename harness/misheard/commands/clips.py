@@ -13,7 +13,7 @@ def clips(
         typer.Option(
             "--profile",
             metavar="NAME",
-            help="Count words under this profile; may be given again.",
+            help="Count words under this profile: exact, nfc, plain, spoken; may be given again.",
             show_default="exact, plain",
         ),
     ] = None,
@@ -21,7 +21,7 @@ def clips(
         Path | None, typer.Option("--json", help="Also write the report to this file.")
     ] = None,
     with_text: Annotated[
-        bool, typer.Option("--with-text", help="Put references and transcripts into the JSON file.")
+        bool, typer.Option("--with-text", help="Put references and transcripts into the file of --json.")
     ] = False,
 ) -> None:
     """Print a run recording by recording, or the sums of several runs side by side.

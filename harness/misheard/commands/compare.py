@@ -20,25 +20,45 @@ def compare(
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Only this metric; give it again for more."),
+        typer.Option(
+            "--metric", metavar="NAME", help="Only this metric (docs/metrics.md); may be given again."
+        ),
     ] = None,
     arm: Annotated[
-        list[str] | None, typer.Option("--arm", metavar="ARM", help="Only this arm; give it again for more.")
+        list[str] | None,
+        typer.Option(
+            "--arm",
+            metavar="ARM",
+            help="Only this arm: audio, uncorrected, transcript, plan, control; may be given again.",
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option("--by", metavar="AXIS,AXIS", help="Slice by every combination of these axes."),
+        typer.Option(
+            "--by",
+            metavar="AXIS,AXIS",
+            help="A slice per combination of these conditions, in place of one per value.",
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="AXIS=VALUE", help="Only items with this value; also != and a|b."),
+        typer.Option(
+            "--where",
+            metavar="AXIS=VALUE",
+            help="Only items with this value; also != and a|b; may be given again.",
+        ),
     ] = None,
     margin: Annotated[
         list[str] | None,
-        typer.Option("--margin", metavar="METRIC=SIZE", help="Differences up to this size are equivalent."),
+        typer.Option(
+            "--margin",
+            metavar="METRIC=SIZE",
+            help="Differences up to this size do not matter: wer=0.01 is one point; may be given again.",
+        ),
     ] = None,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Count all journals again, as RUN_A's config says.")
+        bool,
+        typer.Option("--rescore", help="Count all journals again, as RUN_A's config says; writes to no run."),
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the bootstrap.")] = 1,
@@ -99,8 +119,7 @@ def _write_page(
 
     with damaged_report(baseline, *runs):
         documents = read_comparison_documents(comparison, baseline, runs, path, verdict)
-        page = comparison_page(documents)
-    write_page(path, page)
+        write_page(path, comparison_page(documents))
 
 
 def _parse_arm(name: str) -> "Arm":

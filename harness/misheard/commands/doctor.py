@@ -13,9 +13,12 @@ def doctor(
         Path | None,
         typer.Argument(metavar="CONFIG", help="Run config: check what it needs, and nothing else."),
     ] = None,
-    cpu: Annotated[bool, typer.Option("--cpu", help="As misheard run --cpu would run it.")] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Check what misheard run --cpu needs.")] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="a.b=VALUE", help="Change an option of the config.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="a.b=VALUE", help="Change an option of the config; may be given again."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

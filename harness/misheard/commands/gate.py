@@ -17,7 +17,7 @@ def gate(
     soak: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR|TRACE", help="Folder of a soak, or a trace, for the section soak of the gate."
+            metavar="DIR|TRACE", help="Folder of a soak, or a trace: what the section soak of GATE is about."
         ),
     ] = None,
     baselines: Annotated[Path, typer.Option(help="Folder of the log of promotions.")] = Path("baselines"),

@@ -21,13 +21,16 @@ def import_outputs(
         str | None, typer.Option(help="What reports call the system.", show_default="the file's name")
     ] = None,
     missing: Annotated[
-        Literal["error", "fail"], typer.Option(help="What an item or an answer that is not there is.")
+        Literal["error", "fail"],
+        typer.Option(help="An item or an answer that is not there is an error, or failed."),
     ] = "error",
     holdout: Annotated[
         bool,
         typer.Option("--holdout", help="The outputs are of the sealed holdout; needs misheard suite open."),
     ] = False,
-    profile: Annotated[str, typer.Option(help="Normalisation profile of the scores.")] = "nfc",
+    profile: Annotated[
+        str, typer.Option(help="What texts become before they are compared: exact, nfc, plain or spoken.")
+    ] = "nfc",
     on_failure: Annotated[
         Literal["exclude", "worst"],
         typer.Option(help="Failed items: leave them out, or score them as all wrong."),

@@ -13,7 +13,7 @@ RunPaths = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN",
-        help="Directory of a run, or the folder of a soak; several are listed with --html=FILE.",
+        help="Directory of a run, or folder of a soak; several are listed as one page by --html=FILE.",
     ),
 ]
 
@@ -44,18 +44,20 @@ def report(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this metric; may be given again.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this metric (docs/metrics.md); may be given again."),
     ] = None,
     json_path: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the chosen matrix to this file.")
     ] = None,
     csv_path: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Also write it as a table.")
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write the chosen matrix as CSV.")
     ] = None,
     html: Annotated[
         str | None,
         typer.Option(
-            metavar="[FILE.html]", help="Write the report as one HTML file: RUN/report.html, or this file."
+            metavar="[FILE.html]",
+            help="Write one HTML file: RUN/report.html of one run or soak, or FILE.html, which several need.",
         ),
     ] = None,
     markdown: Annotated[
@@ -66,15 +68,17 @@ def report(
     ] = None,
     verdict: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Show this verdict of the run: what gate --json wrote."),
+        typer.Option(
+            metavar="FILE", help="Show this verdict in --html and --markdown: what gate --json wrote."
+        ),
     ] = None,
     with_text: Annotated[
         bool,
-        typer.Option(
-            "--with-text", help="Put every item into the HTML file: what was said, heard and answered."
-        ),
+        typer.Option("--with-text", help="Put every item into --html: what was said, heard and answered."),
     ] = False,
-    open_it: Annotated[bool, typer.Option("--open", help="Show the HTML file in a browser.")] = False,
+    open_it: Annotated[
+        bool, typer.Option("--open", help="Write the HTML file and show it in a browser.")
+    ] = False,
 ) -> None:
     """Print the report of a run, or the matrix of the conditions, items and metrics that are asked for.
 
@@ -154,7 +158,8 @@ def _write_pages(
         if path is not None and page is not None and with_text:
             page = with_items(page, read_items(run, documents, path))
     if path is not None and page is not None:
-        write_page(path, page)
+        with damaged_report(run):
+            write_page(path, page)
         typer.echo(f"page: {path}", err=markdown == USUAL)
         if with_text:
             typer.echo(f"warning: {path} now holds transcripts; keep it as you keep the recordings", err=True)

@@ -17,30 +17,54 @@ def run(
         Path | None, typer.Option(help="Directory of the run.", show_default="runs/SUITE-TIME")
     ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="Run everything on the CPU.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items of the suite.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first so many items of the suite.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, which was interrupted.")
+    ] = False,
     subset: Annotated[
-        Literal["open", "regression", "rolling"], typer.Option(help="Only this set of a split suite.")
+        Literal["open", "regression", "rolling"],
+        typer.Option(
+            help="Which items of a split suite: open are the regression and the rolling set together."
+        ),
     ] = "open",
     holdout: Annotated[
         bool, typer.Option("--holdout", help="Only the sealed holdout, after misheard suite open.")
     ] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="a.b=VALUE", help="Change an option of the config.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="a.b=VALUE", help="Change an option of the config; may be given again."
+        ),
     ] = None,
     on_failure: Annotated[
         Literal["exclude", "worst", "abort"] | None,
-        typer.Option(help="Failed items: leave them out, score them as all wrong, or write no report."),
+        typer.Option(
+            help="Failed items: leave them out, score them as all wrong, or write no report.",
+            show_default="the config's",
+        ),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failed item.")] = False,
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds for one recording (recognizer command) or request.")
+        float | None,
+        typer.Option(
+            help="Of the recognizer: seconds for one recording of a program, or one attempt of a server.",
+            show_default="the config's",
+        ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="Seconds for all programs of a recognizer command.")
+        float | None,
+        typer.Option(
+            help="Seconds for all programs of a recognizer of kind command together.",
+            show_default="the config's",
+        ),
     ] = None,
     max_items: Annotated[
-        int | None, typer.Option(help="Largest suite that a recognizer command begins.")
+        int | None,
+        typer.Option(
+            help="Most items that a recognizer of kind command begins.", show_default="the config's"
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check config and suite and say what would run.")

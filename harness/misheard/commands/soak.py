@@ -35,7 +35,9 @@ def play(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Run config, a YAML file; see configs/.")],
     minutes: Annotated[
         int,
-        typer.Option(min=1, max=1440, help="Length of the session: 5 to try, 20 to endure, 60 to ship."),
+        typer.Option(
+            min=1, max=1440, help="Length of the session in minutes: 5 to try, 20 to endure, 60 to ship."
+        ),
     ] = 5,
     speed: Annotated[
         str,
@@ -51,7 +53,10 @@ def play(
     ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="Run everything on the CPU.")] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="a.b=VALUE", help="Change an option of the config.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="a.b=VALUE", help="Change an option of the config; may be given again."
+        ),
     ] = None,
     limits: Annotated[
         Path | None,

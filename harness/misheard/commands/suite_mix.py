@@ -10,7 +10,10 @@ def mix(
     suite: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")],
     destination: Annotated[Path, typer.Argument(metavar="DST", help="Folder of the new suite.")],
     snr: Annotated[
-        str, typer.Option(help="Tiers by signal-to-noise ratio in dB; `clean` is the suite's own recordings.")
+        str,
+        typer.Option(
+            help="Tiers by signal-to-noise ratio in dB: clean,15,5 has the suite's own recordings too."
+        ),
     ] = "clean",
     noise: Annotated[
         list[str] | None,
@@ -21,7 +24,8 @@ def mix(
         ),
     ] = None,
     mic: Annotated[
-        str | None, typer.Option(help="Tiers by simulated microphone: telephone,far-field.")
+        str | None,
+        typer.Option(help="Tiers by simulated microphone: telephone, far-field, or both with a comma."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
     name: Annotated[

@@ -9,7 +9,7 @@ from misheard.commands.suite_split import SuitePath
 
 def rotate(
     suite: SuitePath,
-    share: Annotated[float, typer.Option(help="Share of the rolling set to replace.")] = 0.2,
+    share: Annotated[float, typer.Option(help="Share of the rolling set to replace, of 1.")] = 0.2,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the choice.")] = 1,
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Bring retired items back where the reserve is not enough.")

@@ -13,7 +13,8 @@ SuitePath = Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, 
 def split(
     suite: SuitePath,
     holdout: Annotated[
-        float | None, typer.Option(help="Share of the items to seal, 0.05 to 0.1.", show_default="0.07")
+        float | None,
+        typer.Option(help="Share of the items to seal, from 0.05 to 0.1 of 1.", show_default="0.07"),
     ] = None,
     regression: Annotated[
         float | None, typer.Option(help="Share of the fixed regression set.", show_default="0.2")
