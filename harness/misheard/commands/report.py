@@ -159,6 +159,7 @@ def _write_pages(
             page = with_items(page, read_items(run, documents, path))
     if path is not None and page is not None:
         with damaged_report(run):
+            with damaged_report(run):
             write_page(path, page)
         typer.echo(f"page: {path}", err=markdown == USUAL)
         if with_text:

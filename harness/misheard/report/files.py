@@ -44,6 +44,8 @@ def read_report(folder: Path) -> Document:
     """
     path = folder / REPORT
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no file; score the run again: misheard score {folder}")
         if path.stat().st_size > MAX_REPORT_BYTES:
             raise InputError(f"{path}: over {MAX_REPORT_BYTES} bytes; this is no report")
         document = json.loads(path.read_bytes())
@@ -69,7 +71,7 @@ def damaged_report(*folders: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
         names = " or ".join(str(folder / REPORT) for folder in folders)
         raise IncompleteRunError(
             f"{names} is not as it was written ({type(error).__name__}); write it again with misheard score"

@@ -148,6 +148,8 @@ def read_scorer_sha256(path: Path) -> str:
 
 def _open(path: Path) -> tuple[dict[str, Any], "pq.ParquetFile"]:
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no file; score the run again")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError(f"{path}: over {MAX_FILE_BYTES} bytes; this is no items.parquet of a run")
         file = pq.ParquetFile(path, page_checksum_verification=True)

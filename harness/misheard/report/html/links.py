@@ -10,10 +10,10 @@ from misheard.report.html.writing import REPORT
 def link_to(page: Path, target: Path) -> str:
     """Return the address of a file as seen from a page, with every sign that means something escaped.
 
-    A colon is escaped too: no name of a folder can become a scheme such as `javascript:`.
+    A colon is escaped too: no name of a folder can become a scheme such as `javascript:`. Names that are no
+    UTF-8 keep their bytes.
     """
-    relative = os.path.relpath(target.resolve(), page.resolve().parent)
-    return quote(Path(relative).as_posix())
+    return quote(os.fsencode(os.path.relpath(target.resolve(), page.resolve().parent)))
 
 
 def link_to_report(page: Path, folder: Path) -> str:

@@ -23,6 +23,8 @@
     const text = location.hash.slice(1);
     return text.includes("=") ? new URLSearchParams(text) : null;
   };
+  /* A percent sign that begins no escape may stand in an address, and then it is what it is. */
+  const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
   const AXIS = "axis.";
   const state = { panels: {}, pairs: [], sort: "" };
   const write = () => {
@@ -127,7 +129,7 @@
   const follow = () => {
     const query = read();
     if (!query) {
-      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const target = document.getElementById(decoded(location.hash.slice(1)));
       const folded = target?.closest("details:not([open])");
       if (folded) { folded.open = true; target.scrollIntoView(); }
       return;

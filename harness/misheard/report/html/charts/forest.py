@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
+from misheard.report.labels import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,6 +125,7 @@ def _write(axes: "Axes", text: str, place: int, shift: float, token: str, *, end
 
 
 def _short(label: str) -> str:
+    label = plain(label)
     return label if len(label) <= _MOST_LETTERS else label[: _MOST_LETTERS - 1] + "…"
 
 

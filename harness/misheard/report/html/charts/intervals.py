@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
+from misheard.report.labels import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,6 +109,7 @@ def _paint(figure: "Figure", data: Intervals, series: dict[str, Dot]) -> None:
 
 
 def _short(label: str) -> str:
+    label = plain(label)
     return label if len(label) <= _MOST_LETTERS else label[: _MOST_LETTERS - 1] + "…"
 
 

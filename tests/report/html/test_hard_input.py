@@ -1,0 +1,68 @@
+"""What no suite holds and a damaged or foreign file may: the page is there, or an error says what to do."""
+
+import copy
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_run import verdict
+
+from misheard.errors import InputError
+from misheard.report.html.charts.forest import Forest, ForestRow, forest
+from misheard.report.html.charts.intervals import Dot, IntervalRow, Intervals, intervals
+from misheard.report.html.links import link_to
+from misheard.report.html.loading import read_verdict
+
+UNDRAWABLE = ("nul \x00", "escape \x1b[31m", "two\nlines\x0b", "no character \uffff", "half \ud800")
+"""Labels that XML or the font library cannot carry."""
+
+
+@pytest.mark.parametrize("label", UNDRAWABLE)
+def test_a_label_that_cannot_be_drawn_stands_as_escapes(label: str) -> None:
+    rows = (IntervalRow(label, (Dot("audio", 0.5, None, "audio"),)),)
+    drawn = [
+        intervals(Intervals("chart-a", "T", "told", rows, str)),
+        forest(Forest("chart-b", "T", "told", (ForestRow(label, 0.1, None, "worse", "worse", label),), str)),
+    ]
+    shown = label.encode("unicode_escape").decode("ascii")
+    assert all(f">{shown}<" in one for one in drawn)
+
+
+def test_a_link_keeps_the_bytes_of_a_name_that_is_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9 #?%\n")
+    assert link_to(tmp_path / "index.html", folder / "report.html") == "caf%E9%20%23%3F%25%0A/report.html"
+
+
+def broken(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    whole = {"format": "misheard-verdict", "format_version": 1, **copy.deepcopy(verdict())}
+    whole["checks"] = [{"arm": None, "rule": None, "slice": {}, **check} for check in whole["checks"]]
+    change(whole)
+    return whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one.pop("summary"),
+        lambda one: one.update(refusals=[1]),
+        lambda one: one.update(gate={}),
+        lambda one: one.update(checks=[None]),
+        lambda one: one["checks"][0].update(limit="1.2"),
+        lambda one: one["checks"][0].pop("why"),
+    ],
+)
+def test_a_damaged_verdict_is_named_and_not_the_report(
+    change: Callable[[dict[str, Any]], Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "verdict.json"
+    path.write_text(json.dumps(broken(lambda _: None)))
+    assert read_verdict(path, ["run"])["outcome"] == "no_ship"
+    path.write_text(json.dumps(broken(change)))
+    with pytest.raises(InputError, match=r"verdict\.json: is damaged; write it again"):
+        read_verdict(path, ["run"])
+    path.write_text(json.dumps(broken(lambda one: one["checks"][0].update(limit=float("nan")))))
+    with pytest.raises(InputError, match="is no JSON"):
+        read_verdict(path, ["run"])
