@@ -54,6 +54,16 @@ def unplanned(rows: list[Row]) -> list[Row]:
     return without(rows, lambda row: row["event"].startswith(("operation", "board")))
 
 
+def session_of(run: Path, folder: Path, rows: list[Row], **changes: Any) -> Path:
+    """The folder of a soak of the system and suite of a run."""
+    state = json.loads((run / "run.json").read_bytes())
+    return soak_folder(folder, rows, **{"suite": state["suite"], "system": state["system"], **changes})
+
+
+TRACE = {"may_differ": {"system": "our own app", "suite": "people who called"}}
+"""What a gate says that takes the trace of a product."""
+
+
 def gate_file(folder: Path, soak: object) -> Path:
     path = folder / "gate.yaml"
     path.write_text(yaml.safe_dump(GATE if soak is None else {**GATE, "soak": soak}))
@@ -96,7 +106,7 @@ def test_the_required_checks_decide(
     outcome: Outcome,
 ) -> None:  # fmt: skip
     played_with = (limits or Limits()).model_dump(mode="json")
-    soak = soak_folder(tmp_path / "s1", changes(healthy()), limits=played_with)
+    soak = session_of(run, tmp_path / "s1", changes(healthy()), limits=played_with)
     verdict = judge(tmp_path, run, section, soak)
     assert verdict.outcome is outcome
     assert verdict.soak == "s1"
@@ -111,15 +121,15 @@ def test_a_trace_of_any_product_is_judged_by_the_limits_of_the_gate_or_the_defau
     tmp_path: Path, run: Path
 ) -> None:
     trace = write(tmp_path / "theirs.jsonl", deep(healthy()))
-    verdict = judge(tmp_path, run, {"require": ["queue_depth"]}, trace)
+    verdict = judge(tmp_path, run, {"require": ["queue_depth"], **TRACE}, trace)
     assert (verdict.outcome, verdict.soak) == (NO_SHIP, "theirs.jsonl")
     assert "soak theirs.jsonl: 406 seconds of a trace; limits: default limits" in verdict.notes
-    section = {"require": ["queue_depth"], "limits": {"queue_depth": 65}}
+    section = {"require": ["queue_depth"], "limits": {"queue_depth": 65}, **TRACE}
     assert judge(tmp_path, run, section, trace).outcome is SHIP
 
 
 def test_every_document_has_the_checks_of_the_session(tmp_path: Path, run: Path) -> None:
-    soak = soak_folder(tmp_path / "s1", deep(healthy()))
+    soak = session_of(run, tmp_path / "s1", deep(healthy()))
     gate = gate_file(tmp_path, {"require": "all"})
     files = {name: tmp_path / name for name in ("v.json", "v.xml")}
     done = CliRunner().invoke(
@@ -170,6 +180,47 @@ def test_a_session_that_shows_nothing_is_refused(
     assert problem in verdict.refusals[0]
 
 
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "another model": (
+        {"system": {"recognizer": {"backend": "b"}}},
+        "soak s1: is of another system: recognizer.backend differs; play a session of what was run"),
+    "one more part": (
+        {"system": {"recognizer": {"backend": "a"}, "plan": {"scope": "item"}}},
+        "is of another system: plan differs"),
+    "no word of its system": ({"system": ...}, "is of another system: recognizer differs"),
+    "another suite": ({"suite": {"name": "b", "version": "1"}}, "plays another suite: name differs"),
+    "a suite that was edited": (
+        {"suite": {"name": "made up", "version": "1", "lock": {"sha256": "0" * 64}}},
+        "plays another suite: lock differs; play a session of what was run, or say in the gate file why it "
+        "need not be, with soak.may_differ: {suite: WHY}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "problem"), OTHERS.values(), ids=OTHERS)
+def test_a_session_of_something_else_is_refused_unless_the_gate_says_why(
+    tmp_path: Path, run: Path, changes: dict[str, Any], problem: str
+) -> None:
+    soak = session_of(run, tmp_path / "s1", healthy(), **changes)
+    verdict = judge(tmp_path, run, {"require": ["unresolved"]}, soak)
+    assert (verdict.outcome, verdict.checks) == (Outcome.NOT_COMPARABLE, ())
+    assert problem in verdict.refusals[0]
+    what = next(iter(changes))
+    other = {"system": "suite", "suite": "system"}[what]
+    wrong = {"require": ["unresolved"], "may_differ": {other: "no reason for this"}}
+    assert judge(tmp_path, run, wrong, soak).outcome is Outcome.NOT_COMPARABLE
+    allowed = judge(tmp_path, run, {"require": ["unresolved"], "may_differ": {what: "it is slow"}}, soak)
+    assert allowed.outcome is SHIP
+    assert any(note.endswith("allowed: it is slow") for note in allowed.notes)
+
+
+def test_a_trace_is_taken_for_nothing_that_it_does_not_say(tmp_path: Path, run: Path) -> None:
+    trace = write(tmp_path / "t.jsonl", healthy())
+    refused = judge(tmp_path, run, {"require": ["unresolved"]}, trace)
+    assert refused.outcome is Outcome.NOT_COMPARABLE
+    assert "a trace does not say which system it is of" in refused.refusals[0]
+    assert "a trace does not say which suite it is of" in refused.refusals[0]
+
+
 def test_what_is_no_session_is_refused(tmp_path: Path, run: Path) -> None:
     (tmp_path / "t.jsonl").write_text("zanzibarcanary\n")
     (tmp_path / "empty").mkdir()
@@ -201,6 +252,10 @@ PROBLEMS: dict[str, tuple[object, str]] = {
     "a part of a check": ({"require": ["latency/plan"]}, "'latency/plan' is no check"),
     "all and one": ({"require": ["all", "memory"]}, "soak: require: give all, or a list of checks"),
     "unknown option": ({"require": "all", "limit": {}}, "soak.limit: unknown option (did you mean"),
+    "may differ in what nobody compares": (
+        {"require": "all", "may_differ": {"model": "x"}}, "may_differ.model: must be 'system' or 'suite'"),
+    "may differ for no reason": (
+        {"require": "all", "may_differ": {"suite": " "}}, "may_differ.suite: a reason must be one line"),
     "unknown limit": (
         {"require": "all", "limits": {"queue_dept": 1}},
         "soak.limits.queue_dept: unknown option (did you mean 'queue_depth'?)"),

@@ -79,7 +79,7 @@ def decide_gate(
             checks = _checks(file.gate, claims, candidate, other)
             notes = tuple(_notes(candidate, other))
         if file.gate.soak is not None and soak is not None:
-            session = judge_soak(file.gate.soak, soak)
+            session = judge_soak(file.gate.soak, soak, candidate)
             checks, notes = (*checks, *session.checks), (*notes, *session.notes)
     except _REFUSED as error:
         return _refused(verdict, [str(error)])

@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from misheard.errors import IncompleteRunError
+from misheard.errors import IncompleteRunError, NotComparableError
+from misheard.gate.comparable import RunFacts
+from misheard.gate.same_system import other_parts
 from misheard.gate.spec import SoakSection
 from misheard.gate.verdict import Check
 from misheard.report.labels import plain
@@ -30,15 +32,16 @@ class SoakEvidence:
     notes: tuple[str, ...]
 
 
-def judge_soak(section: SoakSection, path: Path) -> SoakEvidence:
+def judge_soak(section: SoakSection, path: Path, run: RunFacts) -> SoakEvidence:
     """Judge a session by the checks that a gate file requires.
 
     Args:
         section: of the gate file.
         path: the folder of a soak, or a trace.
+        run: the candidate, whose system the session must be of.
 
-    Raises IncompleteRunError for a session that was not played to its end, SoakError and InputError for one
-    that cannot be read.
+    Raises NotComparableError for a session of another system or suite, IncompleteRunError for one that was
+    not played to its end, SoakError and InputError for one that cannot be read.
     """
     facts = None
     if is_soak_folder(path):
@@ -47,9 +50,13 @@ def judge_soak(section: SoakSection, path: Path) -> SoakEvidence:
         _check_whole(name, facts)
     else:
         read, name = read_trace(path), plain(path.name)
+    problems, allowed = other_parts(section, name, facts, run)
+    if problems:
+        raise NotComparableError("\n".join(problems))
     limits, limits_name = _limits(section, facts)
     judged = judge_trace(read, limits, name, limits_name)
-    return SoakEvidence(name, tuple(_required(section, judged)), tuple(_notes(name, facts, judged)))
+    notes = (*_notes(name, facts, judged), *allowed)
+    return SoakEvidence(name, tuple(_required(section, judged)), notes)
 
 
 def _check_whole(name: str, facts: SoakFacts) -> None:

@@ -232,12 +232,14 @@ class SoakSection(Part):
     Attributes:
         require: checks that must pass, by their names; ALL alone for what `misheard soak check` decides by.
         limits: what the session may do, in place of the limits that it was played with.
+        may_differ: in what the session need not agree with the run, each with the reason.
     """
 
     require: Annotated[
         tuple[RequiredName, ...], BeforeValidator(_as_names), Field(min_length=1, max_length=_MAX_ENTRIES)
     ]
     limits: Limits | None = None
+    may_differ: Mapping[Literal["system", "suite"], Reason] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_choice(self) -> Self:

@@ -5,6 +5,7 @@ import copy
 import inspect
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from misheard.language_models.protocol import Completion
 from misheard.plugins.protocol import PluginRequest, PluginRole
 from misheard.plugins.reply import encode_reply
 from misheard.plugins.settings import PythonPluginSettings
+
+_CALL = threading.Lock()
+"""Standard output and the working folder are those of the process: one call at a time has them."""
 
 
 class PythonPlugin:
@@ -84,7 +88,7 @@ class PythonPlugin:
         What it prints goes to standard error, and the working folder is as before afterwards.
         """
         try:
-            with contextlib.chdir(Path.cwd()), contextlib.redirect_stdout(sys.stderr):
+            with _CALL, contextlib.chdir(Path.cwd()), contextlib.redirect_stdout(sys.stderr):
                 return getattr(self._instance, self._role.name)(payload)
         except KeyboardInterrupt:
             raise

@@ -1,9 +1,10 @@
 """The folder of a soak, read back: what was played how, its trace, and the limits that it is judged by."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -43,6 +44,8 @@ class SoakFacts(BaseModel):
         missed_faults: those of them that did not happen.
         limits: what the session may do.
         limits_name: file name of the limits; None for the defaults.
+        suite: whose recordings were played.
+        system: fingerprints of the parts that took part, as a run has them.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
@@ -57,6 +60,8 @@ class SoakFacts(BaseModel):
     missed_faults: tuple[_FaultName, ...] = ()
     limits: Limits
     limits_name: Annotated[str, Field(strict=True, max_length=1000)] | None = None
+    suite: Mapping[str, Any] = Field(default_factory=dict)
+    system: Mapping[str, Any] = Field(default_factory=dict)
 
     @property
     def problem(self) -> str | None:

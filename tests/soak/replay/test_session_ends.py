@@ -207,6 +207,17 @@ def interrupt_after(seconds: float) -> None:
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
+def interrupt_once() -> Callable[[], None]:
+    """What interrupts the main thread when it is first called."""
+    left = iter(range(1))
+
+    def interrupt() -> None:
+        if next(left, None) is not None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return interrupt
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_ctrl_c_ends_it_wherever_it_is(tmp_path: Path, seed: int) -> None:
     choices = random.Random(seed)
@@ -242,8 +253,13 @@ def test_what_waits_for_a_model_is_let_go_by_closing_it(
     tmp_path: Path,
     impatient: None,
 ) -> None:
-    model = ScriptedModel(corrects_and_plans, delay=lambda: 3_600.0)
-    interrupt_after(0.1)
+    interrupt = interrupt_once()
+
+    def waits() -> float:
+        interrupt()
+        return 3_600.0
+
+    model = ScriptedModel(corrects_and_plans, delay=waits)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path, make_system(model=model, **PLANS), spoken(ENDLESS))
     assert model.closed.is_set()
@@ -256,11 +272,13 @@ def test_a_recognizer_that_never_returns_holds_nothing_up(
 ) -> None:
     let_go = threading.Event()
 
+    interrupt = interrupt_once()
+
     def hear(turn: int) -> str:
+        interrupt()
         let_go.wait()
         return "late"
 
-    interrupt_after(0.1)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path, make_system(ScriptedRecognizer(hear)), spoken(ENDLESS))
     written = (tmp_path / "trace.jsonl").read_bytes()

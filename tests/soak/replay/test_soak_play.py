@@ -93,6 +93,24 @@ def test_a_session_is_played_and_judged(config: Path) -> None:
         assert not [reference for reference in spoken if reference and reference in text]
 
 
+def test_a_session_and_a_run_of_one_config_are_of_one_system(config: Path) -> None:
+    content = yaml.safe_load(config.read_text())
+    config.write_text(yaml.safe_dump({**content, "correct": {}}))
+    folder = config.parent
+    gate = folder / "gate.yaml"
+    guard = {"metric": "wer", "at_most": 1.0}
+    gate.write_text(yaml.safe_dump(
+        {"format": "misheard-gate/1", "guards": [guard], "soak": {"require": ["duplicate_finals"]}}
+    ))  # fmt: skip
+    ran = misheard("run", config, "--cpu", "--out", folder / "run", cwd=folder)
+    assert soak(config).returncode in (0, 1)
+    said = json.loads((folder / "run" / "run.json").read_bytes())["system"]
+    assert {name: part for name, part in state(folder)["system"].items() if name != "endpointing"} == said
+    assert {*said} == {"recognizer", "correct", "plan", "render"}, ran.stderr
+    judged = misheard("gate", gate, folder / "run", "--soak", folder / "soak", cwd=folder)
+    assert "soak/duplicate_finals" in judged.stdout, judged.stdout + judged.stderr
+
+
 def test_faults_are_survived_with_nothing_lost_and_nothing_twice(config: Path) -> None:
     faults = [
         "recognizer_error@8", "recognizer_timeout@24", "malformed_plan@40", "stalled_audio@12+0.3",
@@ -120,6 +138,43 @@ def test_faults_are_survived_with_nothing_lost_and_nothing_twice(config: Path) -
     assert {check: statuses[check] for check in kept} == dict.fromkeys(kept, "pass")
     assert statuses["failed_transcripts"] == "fail"
     assert statuses["failed_replies"] == "fail"
+
+
+RESTLESS = """
+import os, tempfile, time
+
+class Restless:
+    def _go(self, reply):
+        os.chdir(tempfile.gettempdir())
+        print("zanzibarcanary")
+        time.sleep(0.02)
+        return reply
+
+    def plan(self, request):
+        return self._go({"shapes": [{"id": "s1", "kind": "box", "label": "a"}], "connections": []})
+
+    def render(self, request):
+        return self._go({"operations": [{"op": "add_shape", "id": "s1", "kind": "box", "label": "a"}]})
+"""
+
+
+def test_classes_that_change_the_folder_and_print_leave_the_files_and_the_verdict_where_they_belong(
+    config: Path,
+) -> None:
+    folder = config.parent
+    (folder / "restless.py").write_text(RESTLESS)
+    (folder / "suite").symlink_to(WHITEBOARD)
+    part = {"kind": "python", "target": "restless:Restless"}
+    content = {**yaml.safe_load(config.read_text()), "suite": "suite", "plan": part, "render": {**part}}
+    del content["language_model"]
+    config.write_text(yaml.safe_dump(content))
+    done = misheard(
+        "soak", config.name, "--minutes", 1, "--speed", "max", "--cpu", "--out", "soak", cwd=folder
+    )  # fmt: skip
+    assert "checks" in done.stdout.splitlines()[-3], done.stdout + done.stderr
+    assert CANARY not in done.stdout
+    assert state(folder)["status"] == "complete"
+    assert (folder / "soak" / "verdict.json").is_file()
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,11 @@ from misheard.soak.replay.folder import SoakFolder
 from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.length import check_length
 from misheard.soak.replay.microphone import chunks, recordings, suite_reader
-from misheard.soak.replay.opening import Parts, check_system, checked_parts, started
+from misheard.soak.replay.opening import check_system, checked_parts, started
 from misheard.soak.replay.pipeline import Replayed, Session, System, replay
 from misheard.soak.replay.script import stitch
 from misheard.soak.replay.server import LastingModel
+from misheard.soak.replay.system import glossary_of
 from misheard.soak.replay.trace_writer import TraceWriter
 from misheard.soak.replay.vad import SileroVad
 from misheard.soak.replay.values import Script
@@ -91,6 +92,8 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
     Raises InputError, SuiteError and BackendError where it cannot begin, and whatever ends it early; its
     folder then says so.
     """
+    # a class of the user's that runs in this process may change the working folder while others work
+    options = dataclasses.replace(options, out=options.out.absolute(), suite=options.suite.absolute())
     check_system(config)
     check_length(options.minutes, options.speed, config.soak.sample_seconds, options.faults)
     prompts = load_prompts(config)
@@ -127,9 +130,10 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
         with _recorded(folder, state):
             with started(parts, progress):
                 system = System(parts.recognizer, parts.model, parts.planner, parts.renderer, config, prompts)
-                state["system"] = {**state["system"], **_fingerprints(parts)}
+                glossary = glossary_of(config, suite.glossary)
+                state["system"] = {**state["system"], **system.facts(glossary)}
                 folder.write(state)
-                session = _session(suite, script, config, vad)
+                session = _session(suite, glossary, script, config, vad)
                 replayed, missed = _play(system, session, options, folder, trace, progress)
             _end(state, replayed, missed, trace.restarts)
     finished = read_soak(options.out)
@@ -192,16 +196,6 @@ def _begin(
     }
 
 
-def _fingerprints(parts: Parts) -> dict[str, Any]:
-    named = {
-        "recognizer": parts.recognizer,
-        "language_model": parts.model,
-        "planner": parts.planner,
-        "renderer": parts.renderer,
-    }
-    return {name: part.fingerprint() for name, part in named.items() if part is not None}
-
-
 @contextlib.contextmanager
 def _recorded(folder: SoakFolder, state: dict[str, Any]) -> Iterator[None]:
     """Keep `soak.json` true, however the session ends."""
@@ -218,13 +212,15 @@ def _recorded(folder: SoakFolder, state: dict[str, Any]) -> Iterator[None]:
     folder.write(state)
 
 
-def _session(suite: Suite, script: Script, config: RunConfig, vad: SileroVad) -> Session:
+def _session(
+    suite: Suite, glossary: Mapping[str, Sequence[str]], script: Script, config: RunConfig, vad: SileroVad
+) -> Session:
     languages = {item.id: item.language for item in suite.items}
     return Session(
         chunks(script, suite_reader(suite), config.soak.session.seed),
         vad,
         lambda item: None if item is None else languages.get(item),
-        suite.glossary,
+        glossary,
         script.seconds,
     )
 

@@ -15,9 +15,10 @@ from misheard.soak.replay.faults_protocol import Faults, NoFaults
 from misheard.soak.replay.feeding import WAITING_CHUNKS, Ear, Emit, Fed, Microphone, VoiceActivity
 from misheard.soak.replay.queues import Inbox
 from misheard.soak.replay.sampler import Sampler
+from misheard.soak.replay.system import System
 from misheard.soak.replay.trace_writer import TraceWriter
 from misheard.soak.replay.values import Chunk
-from misheard.soak.replay.workers import System, Worker, make_stages
+from misheard.soak.replay.workers import Worker, make_stages
 
 __all__ = ["Replayed", "Session", "System", "replay"]
 

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from misheard.config import RunConfig
-from misheard.language_models.protocol import ChatRequest, LanguageModel, Sampling
+from misheard.language_models.protocol import ChatRequest
 from misheard.planners.settings import LanguageModelPlannerSettings, PlannerSettings
 from misheard.plugins.protocol import Plugin, PluginRequest
-from misheard.recognizers.protocol import Recognizer
 from misheard.run.asking import Sampled
 from misheard.run.plugged import Plugged
 from misheard.run.resolve import local_recognizer
@@ -21,31 +19,8 @@ from misheard.soak.replay.feeding import Emit
 from misheard.soak.replay.hearing import Recognition
 from misheard.soak.replay.queues import Inbox
 from misheard.soak.replay.replying import Answering, Correction
-from misheard.stages.correct import CORRECTION_SCHEMA
-from misheard.stages.plan import plan_schema
+from misheard.soak.replay.system import System
 from misheard.stages.prompted import Prompted
-from misheard.stages.prompts import PromptTemplate
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """What is replayed to: loaded and started by whoever calls, who also closes it.
-
-    Attributes:
-        recognizer: what hears.
-        model: corrects, answers or plans; None where nothing of these is asked of it.
-        planner: of the user's; None where the model plans or nothing does.
-        renderer: draws plans; None where there are none.
-        config: of the run.
-        prompts: of the stages, as `load_prompts` gives them.
-    """
-
-    recognizer: Recognizer
-    model: LanguageModel | None
-    planner: Plugin | None
-    renderer: Plugin | None
-    config: RunConfig
-    prompts: Mapping[str, PromptTemplate]
 
 
 class Stage(Protocol):
@@ -89,54 +64,50 @@ def make_stages(
 
     `language_of` gives the suite's tag of a recording, `glossary` terms per language for the corrector.
     """
-    config, model = system.config, system.model
+    config = system.config
+    asking, prompted = _Asking(system, clock), system.prompted()
     batch_size = local_recognizer(config.recognizer).batch_size
-    asking = _Asking(config.soak.attempts, clock)
     stages: dict[str, Stage] = {
         "recognize": Recognition(system.recognizer, batch_size, language_of, faults, clock)
     }
-    if config.correct is not None and model is not None:
-        prompt, settings = system.prompts["correct"], config.correct
-        sampling = Sampling(max_tokens=settings.max_tokens, seed=settings.seed, json_schema=CORRECTION_SCHEMA)
-        stages["correct"] = Correction(*asking.of_model("correct", model, prompt, sampling), glossary)
+    if "correct" in prompted:
+        stages["correct"] = Correction(asking.of_model(prompted["correct"]), prompted["correct"], glossary)
     if config.plan is not None:
-        stages["plan"] = _planning(system, config.plan, asking, faults)
+        stages["plan"] = _planning(system, config.plan, asking, prompted.get("plan"), faults)
         if system.renderer is not None:
             inquirer = asking.of_plugin("render", system.renderer)
             stages["render"] = Drawing(inquirer, system.renderer, goes_on=config.plan.scope == "session")
-    elif model is not None:
-        sampling = Sampling(max_tokens=config.respond.max_tokens, seed=config.respond.seed)
-        stages["respond"] = Answering(*asking.of_model("respond", model, system.prompts["respond"], sampling))
+    elif "respond" in prompted:
+        stages["respond"] = Answering(asking.of_model(prompted["respond"]), prompted["respond"])
     return stages
 
 
-def _planning(system: System, settings: PlannerSettings, asking: "_Asking", faults: Faults) -> Planning:
+def _planning(
+    system: System, settings: PlannerSettings, asking: "_Asking", prompted: Prompted | None, faults: Faults
+) -> Planning:
     history = system.config.soak.history_turns if settings.scope == "session" else 1
     if not isinstance(settings, LanguageModelPlannerSettings):
         if system.planner is None:
             raise ValueError("the system lacks its planner")
         planner = system.planner
         return Planning(asking.of_plugin("plan", planner), PluginQuestions(planner), history, faults)
-    if system.model is None:
+    if prompted is None:
         raise ValueError("the system lacks its language model")
-    sampling = Sampling(max_tokens=settings.max_tokens, seed=settings.seed, json_schema=plan_schema(settings))
-    inquirer, prompted = asking.of_model("plan", system.model, system.prompts["plan"], sampling)
-    return Planning(inquirer, ModelQuestions(prompted, settings), history, faults)
+    return Planning(asking.of_model(prompted), ModelQuestions(prompted, settings), history, faults)
 
 
 class _Asking:
-    """Makes what asks for the stages; those that ask the same model take turns if it wants that."""
+    """Makes what asks for the stages; those that ask the model take turns if it wants that."""
 
-    def __init__(self, attempts: int, clock: Clock) -> None:
-        self._attempts, self._clock = attempts, clock
+    def __init__(self, system: System, clock: Clock) -> None:
+        self._model, self._attempts, self._clock = system.model, system.config.soak.attempts, clock
         self._model_busy = threading.Lock()
 
-    def of_model(
-        self, stage: str, model: LanguageModel, prompt: PromptTemplate, sampling: Sampling
-    ) -> tuple[Inquirer[ChatRequest], Prompted]:
-        executor = Sampled(model, sampling)
-        inquirer = Inquirer(executor, "language_model", self._attempts, self._clock, self._model_busy)
-        return inquirer, Prompted(prompt, sampling, model.fingerprint(), stage)
+    def of_model(self, prompted: Prompted) -> Inquirer[ChatRequest]:
+        if self._model is None:
+            raise ValueError("the system lacks its language model")
+        executor = Sampled(self._model, prompted.sampling)
+        return Inquirer(executor, "language_model", self._attempts, self._clock, self._model_busy)
 
     def of_plugin(self, section: str, plugin: Plugin) -> Inquirer[PluginRequest]:
         return Inquirer(Plugged(plugin), section, self._attempts, self._clock, threading.Lock())
