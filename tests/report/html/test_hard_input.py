@@ -4,17 +4,26 @@ import copy
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hostile_items import hostile_sources
 from hostile_run import verdict
 
 from misheard.errors import InputError
 from misheard.report.html.charts.forest import Forest, ForestRow, forest
 from misheard.report.html.charts.intervals import Dot, IntervalRow, Intervals, intervals
+from misheard.report.html.items_document import items_document
+from misheard.report.html.items_section import with_items
 from misheard.report.html.links import link_to
 from misheard.report.html.loading import read_verdict
+from misheard.report.html.page import Page
+from misheard.report.html.render import render
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 UNDRAWABLE = ("nul \x00", "escape \x1b[31m", "two\nlines\x0b", "no character \uffff", "half \ud800")
 """Labels that XML or the font library cannot carry."""
@@ -66,3 +75,29 @@ def test_a_damaged_verdict_is_named_and_not_the_report(
     path.write_text(json.dumps(broken(lambda one: one["checks"][0].update(limit=float("nan")))))
     with pytest.raises(InputError, match="is no JSON"):
         read_verdict(path, ["run"])
+
+
+@pytest.mark.slow
+def test_no_id_of_an_item_and_no_address_breaks_the_script(
+    browser: "Browser", hostile_page: Page, tmp_path: Path
+) -> None:
+    sources = hostile_sources()
+    names = ("list", "search", "__proto__", "axis-0")
+    items = [replace(item, id=name) for item, name in zip(sources.items, names, strict=False)]
+    sources = replace(sources, items=[*items, *sources.items[len(items) :]])
+    path = tmp_path / "report.html"
+    path.write_text(render(with_items(hostile_page, items_document(sources))), "utf-8")
+    page = browser.new_page()
+    broke: list[str] = []
+    page.on("pageerror", lambda error: broke.append(str(error)))
+    page.goto(path.as_uri())
+    for name in names:
+        page.evaluate(f"location.hash = '#item={name}'")
+        page.wait_for_selector(".item[open] .item-body")
+        assert page.locator(".item[open] .item-name").inner_text() == name
+    for anchor in ("%", "%E0%A4%A", "items.sort=__proto__", "sort=constructor&metric=toString", "item=%"):
+        page.evaluate(f"location.hash = '#{anchor}'")
+        page.wait_for_timeout(50)
+    assert page.locator(".item").count() == 25
+    page.close()
+    assert broke == []

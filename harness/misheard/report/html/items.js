@@ -244,7 +244,7 @@
     where.forEach((value, place) => line.append(place ? " · " : "", isolated(seen(value))));
     const summary = make("summary", "", make("span", "item-name", item.id), said, signs, line);
     const element = make("details", "item", summary);
-    element.id = `item-${item.id}`;
+    element.dataset.item = item.id;
     element.addEventListener("toggle", () => {
       if (element.open && element.childNodes.length === 1) element.append(body(item));
       if (element.open) { state.item = item.id; write(); } else if (state.item === item.id) { state.item = ""; write(); }
@@ -283,7 +283,7 @@
   const weight = { errors: errorsOf, rate: (place) => errorsOf(place) / Math.max(wordsOf(data.items[place]).length, 1) };
   const choose = () => {
     chosen = data.items.flatMap((item, place) => (isShown(item) ? [place] : []));
-    if (!(state.sort in weight)) return;
+    if (!Object.hasOwn(weight, state.sort)) return;
     const by = new Map(chosen.map((place) => [place, weight[state.sort](place)]));
     chosen.sort((a, b) => by.get(b) - by.get(a) || a - b);
   };
@@ -310,7 +310,7 @@
     }
     state.page = Math.floor(chosen.indexOf(place) / PAGE);
     show();
-    const element = find(`item-${id}`);
+    const element = [...list.querySelectorAll(".item")].find((one) => one.dataset.item === id);
     element.open = true;
     element.querySelector("summary").focus({ preventScroll: true });
     goTo(element);
@@ -359,7 +359,7 @@
     const text = location.hash.slice(1);
     const query = new URLSearchParams(text.includes("=") ? text : "");
     for (const name of ["q", "show", "sort", "class"]) state[name] = query.get(`items.${name}`) ?? "";
-    if (!(state.sort in weight)) state.sort = "";
+    if (!Object.hasOwn(weight, state.sort)) state.sort = "";
     state.axes = data.axes.map(([axis, values]) => {
       const wanted = query.get(AXIS + axis);
       const place = wanted === null ? -1 : values.findIndex((value) => (value ?? "") === wanted);
