@@ -2,7 +2,7 @@
 
 from hostile_run import NAMES, QUOTED, SCRIPT, hostile_table
 
-from misheard.metrics.base import Arm, ArmOutput, Correction
+from misheard.metrics.base import Arm, ArmOutput, Correction, Judgement
 from misheard.report.html.items_document import ItemSources
 from misheard.scenes.scene import Connection, Scene, Shape
 from misheard.suite.items import Item, ItemKind
@@ -18,6 +18,13 @@ TEXTS = (
     ("the cat sat", "the bat sat down", "en"),
 )
 """A reference, what was heard, and the language."""
+
+JUDGED = {
+    Arm.AUDIO: {"meaning": Judgement(83.5, 3.0, False), "answer": Judgement(50.0, 60.0, True)},
+    Arm.TRANSCRIPT: {"answer": Judgement(100.0, identical=True)},
+    Arm.CONTROL: {"answer": Judgement(None, invalid=2)},
+}
+"""What the judge says of the item at place 6."""
 
 
 def hostile_sources() -> ItemSources:
@@ -43,6 +50,7 @@ def hostile_sources() -> ItemSources:
                 ArmOutput(
                     None if failure is not None else text, f"answer {SCRIPT}\nsecond \u202e line", failure,
                     correction=correction, plan=golden, board=Scene(),
+                    judgements=JUDGED[arm] if place == 6 else {},
                 )
             )  # fmt: skip
     axes = {"n<i>oise": list(NAMES), "mic": ["a", "b"]}
@@ -55,4 +63,5 @@ def hostile_sources() -> ItemSources:
         None,
         {items[0].id: "a%20b.flac"},
         {("audio", items[0].id): "x.svg"},
+        {"status": "trusted", "drift": None},
     )

@@ -25,6 +25,7 @@ from misheard.report.html.items_alignment import (
 )
 from misheard.report.html.items_document import _within, items_document
 from misheard.report.html.items_media import drawing_address, recording_address
+from misheard.report.html.items_section import items_section
 from misheard.report.html.items_text import shown_text
 from misheard.scoring.alignments import align_tokens
 from misheard.suite.items import Item, Suite
@@ -106,6 +107,24 @@ def test_each_text_is_compared_once_and_a_correction_beside_it(document: dict[st
     assert document["items"][5]["failed"] == 1 and "texts" not in document["items"][5]["arms"][0]
 
 
+def test_scores_of_the_judge_are_there_with_what_they_are_where_it_is_trusted(
+    document: dict[str, Any],
+) -> None:
+    arms = dict(zip(document["arms"], document["items"][6]["arms"], strict=True))
+    assert arms["audio"]["judge"] == {"meaning": [83.5], "answer": [50, "flipped"]}
+    assert arms["transcript"]["judge"] == {"answer": [100, "identical"]}
+    assert arms["control"]["judge"] == {"answer": [None]}
+    assert document["withheld"] == "" and "judge" not in document["items"][4]["arms"][0]
+
+
+def test_scores_that_the_report_withholds_are_not_in_the_items() -> None:
+    withheld = {"status": "withheld", "reason": "the judge was not calibrated"}
+    for judge, note in ((withheld, "scores are withheld: the judge was not calibrated"), (None, "")):
+        document = items_document(replace(hostile_sources(), judge=judge))
+        assert not [arm for item in document["items"] for arm in item["arms"] if "judge" in arm]
+        assert note in items_section(document).note and bool(document["withheld"]) is bool(note)
+
+
 def test_of_too_many_items_those_with_most_errors_stay_in_order() -> None:
     rows: list[dict[str, Any]] = [
         {"id": name, "errors": errors} for name, errors in zip("abcd", (0, 3, 1, 2), strict=True)
@@ -127,10 +146,15 @@ def test_the_embedded_texts_are_no_markup_and_turn_nothing_around(
 
 
 def test_cells_and_failures_link_to_the_items_behind_them(hostile_html: str, items_html: str) -> None:
-    assert "#item" not in hostile_html and "item-browser" not in hostile_html
+    assert not re.search(r'href="#items?[=.]', hostile_html) and 'id="item-browser"' not in hostile_html
+    assert "--html --with-text" in hostile_html and "--html --with-text" not in items_html
     links = [unescape(link) for link in re.findall(r'href="#(items?[=.][^"]*)"', items_html)]
     assert "items.axis.mic=b&items.sort=errors" in links
     assert "items.axis.mic=a&items.class=audio%3Ahallucinated" in links
+    (worst,) = re.findall(
+        r'class="further"><a href="#([^"]*)">(items at [^<]*, most errors first)', items_html
+    )[:1]
+    assert unescape(worst[0]) in links and worst[1].startswith("items at ")
     failed = {failed for failed, _, _ in failure_rows(hostile_documents().table)}
     assert {parse_qs(link)["item"][0] for link in links if link.startswith("item=")} == failed
 

@@ -7,6 +7,7 @@
   const PAGE = 25;
   const SHORT = 160;
   const CLASSES = { correct: ["✓", "is-good"], abstained: ["○", "is-warn"], hallucinated: ["✕", "is-bad"] };
+  const JUDGED = { identical: ", not asked: the very same text", flipped: ", undecided: its replies are on two sides of the threshold" };
   const TIMES = { audio_seconds: "recording", recognize_seconds: "recognition", llm_seconds: "language model", correct_seconds: "correction", plan_seconds: "planning", render_seconds: "rendering" };
   const find = (id) => document.getElementById(id);
   const list = find("item-list");
@@ -87,6 +88,19 @@
   };
   /* A mark that begins a run gets a circle to stand on. */
   const standing = (text) => (/^\p{M}/u.test(text) ? `\u25cc${text}` : text);
+  /* Arabic letters join over the edge of an edit as they do in their word: joiners ask for that, none is in a text. */
+  const JOINER = "\u200d";
+  const JOINS_NEXT = /(?=\p{L})\p{Script=Arabic}(?<![\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef])\p{M}*$/u;
+  const JOINS_LAST = /^(?=\p{L})\p{Script=Arabic}(?<!\u0621)/u;
+  const gapOf = ({ before, heard }) => (heard.startsWith(" ") ? " " : before);
+  const joined = (runs, place, side) => {
+    const [last, one, next] = [runs[place - 1], runs[place], runs[place + 1]];
+    const text = one[side].trimStart();
+    const of = (other) => (other[side] || other.said || other.heard).trim();
+    const lead = last && !gapOf(one) && JOINS_NEXT.test(of(last)) && JOINS_LAST.test(text) ? JOINER : "";
+    const trail = next && !gapOf(next) && JOINS_NEXT.test(text) && JOINS_LAST.test(of(next)) ? JOINER : "";
+    return `${lead}${standing(text)}${trail}`;
+  };
   /* By the first letter, as dir="auto" has it, which would go by the words for screen readers here. */
   const RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
   const directionOf = (text) => (RIGHT.test(text.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr");
@@ -95,18 +109,19 @@
     element.dir = directionOf(plainOf(item) + steps.filter((step) => typeof step === "string").join(""));
     if (item.language) element.lang = item.language;
     const merges = kind === "characters";
-    for (const { kind: sort, before, said, heard } of runsOf(steps, tokens, merges)) {
-      const lead = heard.startsWith(" ") ? " " : before;
-      if (element.childNodes.length && lead) element.append(lead);
-      if (sort === "m") { element.append(said); continue; }
+    const runs = runsOf(steps, tokens, merges);
+    runs.forEach((run, place) => {
+      const sort = run.kind;
+      if (place && gapOf(run)) element.append(gapOf(run));
+      if (sort === "m") { element.append(joined(runs, place, "said")); return; }
       const edit = make("span", `edit is-${sort}`);
-      const del = make("del", "", isolated(standing(said)));
-      const ins = make("ins", "", isolated(standing(heard.trimStart())));
+      const del = make("del", "", isolated(joined(runs, place, "said")));
+      const ins = make("ins", "", isolated(joined(runs, place, "heard")));
       if (sort === "s") edit.append(hidden("substituted: "), del, hidden(" by "), ins, hidden("; "));
       else if (sort === "d") edit.append(hidden("deleted: "), del, hidden("; "));
       else edit.append(hidden("inserted: "), ins, hidden("; "));
       element.append(edit);
-    }
+    });
     return element;
   };
   const KINDS = { words: wordsOf, characters: charactersOf };
@@ -125,8 +140,8 @@
         continue;
       }
       const [steps, substituted, deleted, inserted, all] = text[kind];
-      const head = make("h3", "", `By ${kind} `);
-      head.append(make("span", "count", `${substituted} substituted, ${deleted} deleted, ${inserted} inserted, of ${all}`));
+      const head = make("h4", "", `By ${kind} `);
+      head.append(make("span", "count", `${substituted} substituted, ${deleted} deleted, ${inserted} inserted, of ${count(all, kind.slice(0, -1))}`));
       found.push(head, aligned(steps, tokens(item), item, kind));
     }
     return found;
@@ -157,7 +172,9 @@
   const figures = (arm) => {
     const found = [];
     if (arm.quality !== undefined) found.push(["answer quality", String(arm.quality)]);
-    for (const [question, score] of Object.entries(arm.judge ?? {})) found.push([`judge: ${question}`, score === null ? "no valid reply" : `${score} of 100`]);
+    for (const [question, [score, sort]] of Object.entries(arm.judge ?? {})) {
+      found.push([`judge, ${question}`, score === null ? "no valid reply" : `${score} of 100${JUDGED[sort] ?? ""}`]);
+    }
     for (const [name, value] of Object.entries(arm.times ?? {})) {
       const isTime = name.endsWith("_seconds");
       found.push([TIMES[name] ?? name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? (value ? `${value} s` : "under 0.001 s") : String(value)]);
@@ -179,7 +196,7 @@
     for (const part of ["plan", "board"]) {
       const value = arm[part];
       if (!value) continue;
-      element.append(make("h3", "", part === "plan" ? "Plan" : "Board"));
+      element.append(make("h4", "", part === "plan" ? "Plan" : "Board"));
       element.append(value === "same" ? make("p", "note", "✓ as the human plan") : scene(value, item));
     }
     if (arm.drawing && (arm.board === "same" || arm.board?.shapes.length)) {
@@ -205,7 +222,7 @@
       audio.setAttribute("aria-label", `Recording of ${item.id}`);
       audio.addEventListener("error", () => audio.replaceWith(make("p", "note", "the recording cannot be played from here")), { once: true });
       element.append(audio);
-    } else element.append(make("p", "note", "no recording beside this file"));
+    } else element.append(make("p", "note", "the recording was not found in the suite's folder"));
     element.append(make("h3", "", "Said"), item.kind ? make("p", "note", "nothing: there is no speech in it") : textOf(item.text, item));
     item.arms.forEach((arm, place) => {
       for (const text of arm.texts ?? []) element.append(...alignments(item, data.arms[place], text));
@@ -225,8 +242,8 @@
 
   const errorBadge = (item) => {
     if (item.errors === undefined) return null;
-    if (!item.errors) return badge("no errors", "is-good");
-    return badge(count(item.errors, "error"), "is-bad");
+    if (!item.errors) return badge("no word errors", "is-good");
+    return badge(count(item.errors, "word error"), "is-bad");
   };
   const entry = (item) => {
     const signs = make("span", "item-signs");

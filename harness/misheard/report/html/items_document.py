@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from misheard.metrics.base import Arm, ArmOutput
+from misheard.metrics.base import Arm, ArmOutput, Judgement
 from misheard.metrics.table import ArmTable, CountTable
 from misheard.report.html.items_alignment import (
     MOST_CHARACTERS,
@@ -50,6 +50,7 @@ class ItemSources:
         char_scripts: whose characters count as words; None for the usual ones.
         recordings: addresses by item.
         drawings: addresses by arm and item.
+        judge: what the report says of the judge; its scores are shown where it is trusted.
     """
 
     items: Sequence[Item]
@@ -60,6 +61,12 @@ class ItemSources:
     char_scripts: Sequence[str] | None
     recordings: Mapping[str, str]
     drawings: Mapping[tuple[str, str], str]
+    judge: Document | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the judge's scores may be shown: what the report withholds, its items withhold too."""
+        return self.judge is not None and self.judge["status"] == "trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +83,13 @@ def items_document(sources: ItemSources) -> Document:
     """Return the document of all items, in suite order; of too many, those with the most errors."""
     rows = _rows(sources)
     kept = _within(rows, MOST_BYTES)
+    withheld = "" if sources.judge is None or sources.is_judged else str(sources.judge["reason"])
     return {
         "profile": sources.profile,
         "axes": [[axis, list(values)] for axis, values in sources.axes.items()],
         "arms": [str(arm) for arm in sources.outputs],
         "classes": list(CLASSES) if _has_classes(sources.table) else [],
+        "withheld": withheld,
         "all": len(rows),
         "items": kept,
     }
@@ -204,8 +213,8 @@ def _arm(sources: ItemSources, place: int, arm: Arm, output: ArmOutput, texts: l
         "class": _class(table, place),
         "quality": _figure(table, "response", place),
         "judge": {
-            question: None if judgement.score is None else round(judgement.score, 1)
-            for question, judgement in output.judgements.items()
+            question: _judged(judgement)
+            for question, judgement in (output.judgements if sources.is_judged else {}).items()
         },
         "failure": None
         if failure is None
@@ -227,6 +236,14 @@ def _arm(sources: ItemSources, place: int, arm: Arm, output: ArmOutput, texts: l
         for name, value in row.items()
         if value or (name in ("quality", "answer") and value is not None)
     }
+
+
+def _judged(one: Judgement) -> list[float | str | None]:
+    """Return a score and what a reader must know of it: `identical` was not asked, `flipped` is undecided."""
+    if one.score is None:
+        return [None]
+    sort = "identical" if one.identical else "flipped" if one.flipped else ""
+    return [round(one.score, 1), sort] if sort else [round(one.score, 1)]
 
 
 def _class(table: ArmTable, place: int) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from misheard.report.html.page import Block, Cell, Details, Page, Panels, Row, Section, Side, Table
+from misheard.report.html.page import Block, Cell, Details, Highlight, Page, Panels, Row, Section, Side, Table
 
 _CLASS_OF = {
     "correct_rate": "correct",
@@ -12,11 +12,21 @@ _CLASS_OF = {
     "hallucination_rate": "hallucinated",
 }
 _AXIS = "items.axis."
+_MOST_LINKS = 3
+"""Of a worst cell that others equal."""
 
 
 def with_item_links(page: Page) -> Page:
-    """Return a page whose matrix cells and failed items link into its item browser."""
-    return replace(page, sections=tuple(map(_section, page.sections)))
+    """Return a page whose worst cells, matrix cells and failed items link into its item browser."""
+    highlights = tuple(replace(one, further=tuple(_worst_first(one))) for one in page.highlights)
+    return replace(page, highlights=highlights, sections=tuple(map(_section, page.sections)))
+
+
+def _worst_first(one: Highlight) -> Iterator[tuple[str, str]]:
+    for axis, value in one.conditions[:_MOST_LINKS]:
+        where = {f"{_AXIS}{axis}": "" if value is None else value}
+        shown = "(none)" if value is None else value
+        yield f"items at {axis}={shown}, most errors first", urlencode({**where, "items.sort": "errors"})
 
 
 def _section(section: Section) -> Section:

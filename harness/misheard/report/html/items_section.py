@@ -57,6 +57,7 @@ def read_items(root: Path, documents: RunDocuments, page: Path) -> Document:
         char_scripts=suite.char_scripts,
         recordings={name: place for name, place in recordings.items() if place is not None},
         drawings={name: place for name, place in drawings.items() if place is not None},
+        judge=documents.report.get("judge"),
     )
     return items_document(sources)
 
@@ -74,15 +75,13 @@ def _check_same_run(root: Path, read: RunOutputs, table: CountTable) -> None:
 
 
 def with_items(page: Page, document: Document) -> Page:
-    """Return a page with an item browser before its facts, and with links from its figures to the items.
+    """Return a page with an item browser where it said that it has none, and with links to the items.
 
     It may take recordings and drawings from the disk, or from the server that it comes from.
     """
-    sections = list(page.sections)
-    names = [section.id for section in sections]
-    place = names.index("failures") + 1 if "failures" in names else len(names)
-    sections.insert(place, items_section(document))
-    linked = with_item_links(replace(page, sections=tuple(sections)))
+    items = items_section(document)
+    sections = tuple(items if section.id == items.id else section for section in page.sections)
+    linked = with_item_links(replace(page, sections=sections))
     return replace(linked, media_sources=("file:", "'self'"))
 
 
@@ -95,6 +94,8 @@ def items_section(document: Document) -> Section:
             f"of them the {kept} with most errors, as more do not fit into a page; the rest is in the journal"
         )
     parts.append(f"texts are compared under the profile {document['profile']}")
+    if document["withheld"]:
+        parts.append(f"the judge's scores are withheld: {document['withheld']}")
     return Section("items", "Items", (ItemBrowser(_embedded(document)),), "; ".join(parts))
 
 

@@ -241,6 +241,8 @@ class Highlight:
         note: what weakens it.
         link: the anchor with everything about it.
         tone: `bad` or `quiet`; empty for none.
+        conditions: axis and value of each cell that it names.
+        further: texts and anchors of further links.
     """
 
     title: str
@@ -252,6 +254,8 @@ class Highlight:
     note: str = ""
     link: str = ""
     tone: str = ""
+    conditions: tuple[tuple[str, str | None], ...] = ()
+    further: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

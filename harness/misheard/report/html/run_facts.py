@@ -65,7 +65,8 @@ def suite_section(documents: RunDocuments) -> Section:
     """Return what the suite is, its lock, and who opened its holdout."""
     suite = documents.report["suite"]
     holdout, lock = suite.get("holdout"), suite.get("lock")
-    blocks: list[Block] = [Prose((f" {UNICODE.dot} ".join([*set_parts(suite), *lock_parts(suite)]),))]
+    told = f" {UNICODE.dot} ".join([*set_parts(suite), *lock_parts(suite)])
+    blocks: list[Block] = [Prose((told,))] if told else []
     known = {name: value for name, value in suite.items() if name not in ("holdout", "lock")}
     blocks.append(Facts(tuple(flat(known)), "Suite", is_code=True))
     if lock is None:

@@ -21,7 +21,7 @@ from misheard.report.values import Document
 MATRIX, LOSSES, FAILURES = "by-condition", "losses", "failures"
 """The sections that highlights link to."""
 
-_MOST_WORST = 3
+_MOST_WORST, _MOST_NAMED = 3, 6
 _WEAK = "too few for a verdict"
 _BLAME = "Stage to blame"
 
@@ -74,17 +74,26 @@ def worst_cell(report: Document, metric: str) -> Highlight | None:
     parts = [ends, count_of(estimate["n"], "item"), count_of(estimate["units"], noun)]
     if estimate["failed"]:
         parts.append(f"{estimate['failed']} failed")
-    names = [f"{entry['axis']}={'(none)' if entry['value'] is None else entry['value']}" for entry in entries]
     return Highlight(
         title="Worst cell",
         value=format_value(metric, first["rate"], UNICODE),
         what=label(metric),
-        where=", ".join(names),
+        where=named_cells(entries),
         detail=f" {UNICODE.dot} ".join(parts),
         note=_WEAK if first["flags"] else "",
         link=f"metric={metric}",
         tone="quiet" if first["flags"] else "bad",
+        conditions=tuple((entry["axis"], entry["value"]) for entry in entries),
     )
+
+
+def named_cells(entries: Sequence[Document]) -> str:
+    """Return the conditions of cells that share a value, the first of them by name."""
+    names = [
+        f"{one['axis']}={'(none)' if one['value'] is None else one['value']}" for one in entries[:_MOST_NAMED]
+    ]
+    more = len(entries) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
 
 
 def stage_to_blame(report: Document) -> Highlight | None:
