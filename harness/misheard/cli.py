@@ -4,12 +4,13 @@
 thousand utterances take to score.
 """
 
+import atexit
 import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from misheard.errors import InputError, MisheardError
 
@@ -38,8 +39,23 @@ def _terminate(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _end_at_once(*_: object) -> NoReturn:
+    """End a process that was interrupted and has given everything back."""
+    os._exit(INTERRUPTED)
+
+
+def _hear(answer: Callable[..., Any] | signal.Handlers) -> None:
+    """Answer what ends a process in this way from now on; what is ignored stays so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, answer)
+
+
 def main() -> NoReturn:
     """Run the command line and end the process with one of the documented exit codes."""
+    # Registered first, so called last: what Python takes down then must not change the exit code, and its own
+    # handlers are gone before it is done.
+    atexit.register(_hear, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, _terminate)
@@ -64,10 +80,12 @@ def main() -> NoReturn:
         _say(f"misheard: {name}{error.strerror or error}{advice}")
         sys.exit(InputError.exit_code)
     except KeyboardInterrupt:
+        _hear(_end_at_once)
         _say("misheard: interrupted")
         sys.exit(INTERRUPTED)
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
+            _hear(_end_at_once)
             advice = "; go on with --out DIR --resume" if sys.argv[1:2] == ["run"] else ""
             _say(f"misheard: interrupted{advice}")
         raise
