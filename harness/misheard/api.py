@@ -168,6 +168,10 @@ def score(
         alternatives: whether `{a / b}` in a reference means that either is accepted (see
             `misheard.text.alternatives`).
 
+    Returns:
+        The sums of errors over all pairs, their rate, and the counts and alignment of each pair. With
+        `found = score(["the cat sat"], ["the bat sat"])`, `found.rate` is 1 / 3.
+
     Raises:
         InputError: other numbers of references and hypotheses, naming both; an option that does not exist.
         TypeError: something else than texts.
