@@ -39,6 +39,8 @@ def test_a_trace_of_another_product_has_a_page_too(tmp_path: Path) -> None:
         ["report", "SOAK", "SOAK", "--html"],
         ["report", "OUT", "OUT", "--html=OUT/index.html"],
         ["soak", "check", "SOAK/trace.jsonl", "--html", "SOAK/trace.jsonl"],
+        ["soak", "check", "SOAK/trace.jsonl", "--html", "OUT/both", "--json", "OUT/both"],
+        ["soak", "check", "SOAK/trace.jsonl", "--html", "OUT", "--json", "OUT/verdict.json"],
     ],
 )
 def test_what_cannot_be_written_is_refused_and_nothing_is_lost(arguments: list[str], soak: Path) -> None:

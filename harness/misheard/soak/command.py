@@ -53,13 +53,14 @@ def check_trace(options: SoakCheckOptions) -> int:
     _clear(options)
     documents = _judge(options)
     judged = documents.judged
-    if options.json is not None:
-        write_json(options.json, soak_document(judged))
     if options.html is not None:
         from misheard.report.html.soak_page import soak_page
         from misheard.report.html.writing import write_page
 
         write_page(options.html, soak_page(documents))
+    # last, so that there is no verdict where the page could not be written
+    if options.json is not None:
+        write_json(options.json, soak_document(judged))
 
     from misheard.console import stdout
 
@@ -87,6 +88,9 @@ def _judge(options: SoakCheckOptions) -> SoakDocuments:
 
 
 def _clear(options: SoakCheckOptions) -> None:
+    outputs = [path.resolve() for path in (options.json, options.html) if path is not None]
+    if len(set(outputs)) < len(outputs):
+        raise InputError("--json and --html must be different files")
     inputs = {path.resolve() for path in options.inputs}
     for name, target in (("--json", options.json), ("--html", options.html)):
         if target is None:

@@ -61,6 +61,7 @@ class StandingClock:
         ("clock_jump@60-3600", Fault(FaultKind.CLOCK_JUMP, 60.0, -3600.0)),
         ("disk_full@123456.5+1", Fault(FaultKind.DISK_FULL, 123456.5, 1.0)),
         ("recognizer_timeout@0", Fault(FaultKind.RECOGNIZER_TIMEOUT, 0.0)),
+        ("disk_full@0.00001+0.000001", Fault(FaultKind.DISK_FULL, 0.00001, 0.000001)),
     ],
 )
 def test_a_fault_is_named_in_a_word(text: str, fault: Fault) -> None:

@@ -47,7 +47,12 @@ class Fault:
     seconds: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind}@{self.at:.10g}" + ("" if self.seconds is None else f"{self.seconds:+.10g}")
+        return f"{self.kind}@{_plainly(self.at)}" + ("" if self.seconds is None else _plainly(self.seconds, "+"))
+
+
+def _plainly(seconds: float, sign: str = "") -> str:
+    """Return seconds as an option gives them, without an exponent."""
+    return f"{seconds:{sign}.6f}".rstrip("0").rstrip(".")
 
 
 def parse_fault(text: str) -> Fault:
