@@ -197,7 +197,7 @@ class VllmSettings(VllmServerSettings):
         max_attempts: tries per request; only 408, 429, 5xx and connection errors are tried again.
         stop_seconds: time for the server to end by itself before it is killed.
         cpu_kv_cache_gib: memory for the key-value cache on a CPU, in GiB.
-        extra_args: further options of the server, e.g. `("--tensor-parallel-size", "2")`.
+        extra_args: further options of the server, e.g. `["--tensor-parallel-size", "2"]`.
         env: further environment variables of the server.
     """
 

@@ -225,7 +225,7 @@ class VllmRecognizerSettings(VllmServerSettings):
         retries_per_run: most such further tries of the whole run; after them every failure is final.
         stop_seconds: time for the server to end by itself before it is killed.
         cpu_kv_cache_gib: memory for the key-value cache on a CPU, in GiB.
-        extra_args: further options of the server, e.g. `("--tensor-parallel-size", "2")`.
+        extra_args: further options of the server, e.g. `["--tensor-parallel-size", "2"]`.
         env: further environment variables of the server.
         max_words: longest transcript of a window.
         batch_size: windows per batch, which is journaled as a whole.
