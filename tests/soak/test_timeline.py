@@ -240,9 +240,14 @@ def test_a_soak_that_ended_before_its_trace_began_says_so(tmp_path: Path) -> Non
     soak = soak_folder(tmp_path / "s1", healthy(1), status="failed")
     code, text, _ = command("report", soak)
     assert (code, text.startswith("soak     s1: failed, 5 minutes at speed max")) == (0, True)
-    (soak / "trace.jsonl").unlink()
-    _, _, error = command("report", soak)
-    assert error.endswith("s1: is failed, and has no trace")
+    header, first, *_ = (soak / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    for written in (b"", header, header + first[:-1], None):
+        if written is None:
+            (soak / "trace.jsonl").unlink()
+        else:
+            (soak / "trace.jsonl").write_bytes(written)
+        _, _, error = command("report", soak)
+        assert error.endswith("s1: is failed, and has no trace")
 
 
 NOT_WHOLE: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -107,7 +107,7 @@ class Servers:
         if len(self._clients) > 1:
             which, them = f"the last of {len(self._clients)} servers, {last.where},", "them"
         return ServersGoneError(
-            f"language_model: {which} is gone; start {them} again and go on with --resume"
+            f"language_model: {which} is gone; start {them} again (a run goes on with --resume)"
         )
 
 

@@ -144,7 +144,7 @@ class VllmProcess:
             # The log is only named here: an engine that crashes may log what it was working on.
             raise ServersGoneError(
                 f"{self._section}: the vLLM server ended during the run (exit status {status}); "
-                f"see {self._log}, then continue with --resume"
+                f"see {self._log}, and a run goes on with --resume"
             )
 
     def stop(self) -> None:

@@ -110,7 +110,7 @@ class CommandPlugin:
         try:
             return self._runner.run(command, env, timeout=seconds, stdout_limit=MAX_REPLY_BYTES, stdin=stdin)
         except RunnerLostError as error:
-            raise BackendError(f"{self._option}: {error}; go on with --resume") from error
+            raise BackendError(f"{self._option}: {error}; a run goes on with --resume") from error
 
     def _version(self) -> str | None:
         command = self._settings.version_command

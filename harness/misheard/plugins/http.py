@@ -145,8 +145,8 @@ class HttpPlugin:
             await asyncio.sleep(backoff_seconds(attempt, outcome.retry_after))
         if outcome.unreachable and not await self._is_reachable():
             raise BackendError(
-                f"{self._role.name}.url: the endpoint at {self._settings.url} is gone; start it again and "
-                "go on with --resume"
+                f"{self._role.name}.url: the endpoint at {self._settings.url} is gone; start it again "
+                "(a run goes on with --resume)"
             )
         return Completion(request.key, None, outcome.kind, outcome.detail, seconds=seconds, attempts=attempt)
 

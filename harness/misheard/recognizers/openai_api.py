@@ -144,7 +144,7 @@ class TranscriptionServer:
             self._check_alive()
             if not loop.run(is_reachable(self._client)):
                 raise BackendError(
-                    f"recognizer: {self._where()} is gone; start it again and go on with --resume"
+                    f"recognizer: {self._where()} is gone; start it again (a run goes on with --resume)"
                 )
         return RecognizedBatch(windows, 0.0, seconds)
 

@@ -12,7 +12,7 @@ from misheard.errors import IncompleteRunError, InputError
 from misheard.gate.verdict import MECHANISM, Check, decide_outcome
 from misheard.report.labels import count_of, plain
 from misheard.soak.limits import Limits
-from misheard.soak.reading import ReadTrace, read_trace
+from misheard.soak.reading import MAX_LINE_BYTES, ReadTrace, read_trace
 from misheard.soak.replay.folder import SoakFolder
 from misheard.soak.verdict import Breaches, SoakVerdict, judge_trace
 from misheard.stats.gate import Status
@@ -160,10 +160,17 @@ def read_played(path: Path) -> PlayedSoak:
     folder = SoakFolder(path)
     facts = read_facts(path)
     is_whole = facts.status == COMPLETE
-    if not folder.trace.is_file() or (not is_whole and not folder.trace.stat().st_size):
+    if not folder.trace.is_file() or not (is_whole or _has_event(folder.trace)):
         raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
     read = read_trace(folder.trace, is_broken_off=not is_whole)
     return PlayedSoak(plain(path.resolve().name), facts, read)
+
+
+def _has_event(trace: Path) -> bool:
+    """Whether a session that was broken off got as far as a whole line after the first."""
+    with trace.open("rb") as file:
+        file.readline(MAX_LINE_BYTES + 1)
+        return file.readline(MAX_LINE_BYTES + 1).endswith(b"\n")
 
 
 def read_facts(folder: Path) -> SoakFacts:

@@ -47,7 +47,8 @@ class Fault:
     seconds: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind}@{_plainly(self.at)}" + ("" if self.seconds is None else _plainly(self.seconds, "+"))
+        lasting = "" if self.seconds is None else _plainly(self.seconds, "+")
+        return f"{self.kind}@{_plainly(self.at)}{lasting}"
 
 
 def _plainly(seconds: float, sign: str = "") -> str:
