@@ -19,6 +19,7 @@ from misheard.report.html.page import (
     Prose,
     Section,
 )
+from misheard.report.html.run_highlights import named_cells
 from misheard.report.html.run_verdict import banner, verdict_section
 from misheard.report.labels import (
     UNICODE,
@@ -42,7 +43,10 @@ from misheard.report.terminal_report import suite_title
 from misheard.report.values import Document
 
 _ARMS = ("audio", "transcript")
-_MOST_PANELS = 40
+_MOST_PANELS, _MOST_SLICES = 40, 240
+_MOST_ROWS = 2_400
+"""Rows of all views of single metrics together, over all runs."""
+
 _KINDS = (
     ("shares", "in percentage points"),
     ("scores", "scores from 0 to 1"),
@@ -136,12 +140,11 @@ def _worst_highlight(whole: Document, comparison: Document) -> Iterator[Highligh
     ]
     if worst:
         metric = whole["metric"]
-        names = [f"{one['axis']}={'(none)' if one['value'] is None else one['value']}" for one in worst]
         yield Highlight(
             title="Where B loses most or gains least",
             value=format_difference(metric, worst[0]["difference"], UNICODE),
             what=label(metric),
-            where=", ".join(names),
+            where=named_cells(worst),
             detail=f"{count_of(worst[0]['n'], 'pair')} {UNICODE.dot} {verdict_word(worst[0]['verdict'])}",
             link=f"metric={_key(whole)}",
             tone="quiet" if worst[0]["flags"] else "bad",
@@ -208,24 +211,43 @@ def _slices(
     chosen = document["selection"]["metrics"]
     panels: list[Panel] = []
     left_out = 0
+    cells = _shown_cells(comparison)
+    most = max(1, _MOST_ROWS // len(document["comparisons"]) // (len(cells) + 1))
     for place, whole in _ordered(document, comparison):
         if not _has_value(whole) or not (chosen or is_shown_by_condition(whole["metric"])):
             continue
-        if len(panels) == _MOST_PANELS:
+        if len(panels) == min(_MOST_PANELS, most):
             left_out += 1
             continue
-        panels.append(_panel(document, comparison, place, whole, tolerances, suffix))
+        panels.append(_panel(document, {**comparison, "cells": cells}, place, whole, tolerances, suffix))
     if not panels:
         return
     blocks: list[Block] = [Panels(f"metric{suffix}", "One metric, slice by slice:", tuple(panels))]
-    if left_out:
-        blocks.append(
-            Prose((f"{left_out} more metrics are in the JSON of the comparison (--json).",), "quiet")
+    more = [
+        f"{number:,} more {what} are in the JSON of the comparison (--json){which}."
+        for number, what, which in (
+            (len(comparison["cells"]) - len(cells), "slices", "; those that are worst come first"),
+            (left_out, "metrics", ""),
         )
+        if number
+    ]
+    if more:
+        blocks.append(Prose(tuple(more), "quiet"))
     note = (
         f"B {UNICODE.minus} A in every slice, pair by pair; {UNICODE.worst} where B loses most or gains least"
     )
     yield Section(f"slices{suffix}", f"By condition{behind}", tuple(blocks), note)
+
+
+def _shown_cells(comparison: Document) -> list[Document]:
+    """Return the slices of a comparison; of too many, those that are worst come before others."""
+    cells: list[Document] = comparison["cells"]
+    if len(cells) <= _MOST_SLICES:
+        return cells
+    worst = {(one["axis"], one["value"]) for one in comparison["worst_cells"]}
+    is_other = [(cell["axis"], cell["value"]) not in worst for cell in cells]
+    kept = sorted(range(len(cells)), key=lambda place: (is_other[place], place))[:_MOST_SLICES]
+    return [cells[place] for place in sorted(kept)]
 
 
 def _ordered(document: Document, comparison: Document) -> list[tuple[int, Document]]:

@@ -98,11 +98,11 @@ def _figures(report: Document) -> Iterator[tuple[Key, Figure]]:
                 yield (
                     (str(language), str(metric)),
                     Figure(
-                        value=one["value"],
-                        interval=None if ends is None else (ends[0], ends[1]),
-                        n=one["n"],
-                        units=one["units"],
-                        failed=one["failed"],
+                        value=None if one["value"] is None else float(one["value"]),
+                        interval=None if ends is None else (float(ends[0]), float(ends[1])),
+                        n=int(one["n"]),
+                        units=int(one["units"]),
+                        failed=int(one["failed"]),
                         is_weak=bool(one["flags"]),
                     ),
                 )

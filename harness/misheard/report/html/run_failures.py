@@ -1,5 +1,7 @@
 """What failed: by arm, stage and kind, then item by item."""
 
+from itertools import accumulate, chain
+
 from misheard.report.failures import failure_rows
 from misheard.report.html.page import Block, Cell, Column, Prose, Row, Section, Table
 from misheard.report.html.run_documents import RunDocuments
@@ -7,6 +9,8 @@ from misheard.report.labels import UNICODE, count_of
 from misheard.report.values import Document
 
 _MOST_ROWS = 500
+_MOST_LETTERS = 200_000
+"""Of the conditions of all rows together: an item may have very many."""
 
 
 def failures_section(documents: RunDocuments) -> Section:
@@ -39,6 +43,8 @@ def _counts(counts: Document) -> str:
 def _items(documents: RunDocuments) -> Table:
     found = failure_rows(documents.table)
     conditions = {item.id: dict(item.conditions) for item in documents.table.items}
+    sizes = accumulate(sum(map(len, chain(*conditions[item].items()))) for item, _, _ in found[:_MOST_ROWS])
+    shown = found[: max(1, sum(size <= _MOST_LETTERS for size in sizes))]
     rows = tuple(
         Row(
             item,
@@ -49,9 +55,9 @@ def _items(documents: RunDocuments) -> Table:
             below=", ".join(conditions[item].values()),
             conditions=conditions[item],
         )
-        for item, arm, failure in found[:_MOST_ROWS]
+        for item, arm, failure in shown
     )
     columns = tuple(Column(title, is_text=True) for title in ("arm", "stage", "kind", "detail"))
-    more = len(found) - _MOST_ROWS
+    more = len(found) - len(shown)
     notes = (f"and {more} more in failures.csv",) if more > 0 else ()
     return Table("failed-items", "Item by item", "item", columns, rows, notes=notes)

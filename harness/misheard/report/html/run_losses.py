@@ -7,7 +7,7 @@ from misheard.report.html.charts.waterfall import Step, Waterfall, waterfall
 from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Side, Table
 from misheard.report.html.run_costs import TONES, change_cell
 from misheard.report.html.run_highlights import amount_interval
-from misheard.report.html.run_matrix import condition_row
+from misheard.report.html.run_matrix import condition_row, shown_groups
 from misheard.report.labels import (
     UNICODE,
     count_of,
@@ -23,7 +23,6 @@ from misheard.report.labels import (
 from misheard.report.takeaway_stages import LEADING
 from misheard.report.terminal_cells import sized
 from misheard.report.terminal_differences import format_amount, verdict_word
-from misheard.report.terminal_matrix import same_items
 from misheard.report.terminal_stages import (
     format_share,
     format_share_interval,
@@ -172,7 +171,7 @@ def _by_condition(report: Document, entries: Sequence[Document]) -> Table | None
     """Return what mishearing and other stages cost in every condition cell, metrics and stages in columns."""
     metrics = [one["metric"] for one in entries if is_shown_by_condition(one["metric"])]
     places = {(place["axis"], place["value"]): place for place in report["attribution"]}
-    groups = same_items(report["matrix"])
+    groups, more = shown_groups(report)
     if not metrics or not groups:
         return None
     stages = stages_of(entries)
@@ -192,7 +191,10 @@ def _by_condition(report: Document, entries: Sequence[Document]) -> Table | None
         columns,
         rows,
         is_matrix=True,
-        notes=("change without the stage's golden value, pair by pair, with its 95% interval",),
+        notes=(
+            "change without the stage's golden value, pair by pair, with its 95% interval",
+            *([more] if more else []),
+        ),
     )
 
 

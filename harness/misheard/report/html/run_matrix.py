@@ -41,8 +41,11 @@ from misheard.report.values import Document
 WORST = Mark(UNICODE.worst, "worst cell")
 PRIMARY = Mark(UNICODE.primary, "primary metric")
 
+_MOST_CONDITIONS = 240
+"""Conditions of the page; matrix.csv has more."""
+
 _MOST_CELLS = 4_000
-"""Cells of the views of single metrics; a larger matrix has the rest in matrix.csv."""
+"""Cells of the views of single metrics, with the names of their rows; matrix.csv has the rest."""
 
 _MOST_ROWS_DRAWN = 24
 _Key = tuple[str, str, str]
@@ -50,10 +53,12 @@ _Key = tuple[str, str, str]
 
 def matrix_section(report: Document) -> Section:
     """Return the matrix of a run. There is no row over everything."""
-    groups = same_items(report["matrix"])
+    groups, more = shown_groups(report)
     worst = _worst(report)
     panels, left_out = _panels(report, groups, worst)
-    blocks: list[Block] = [Filters(_axes(report)), _overview(report, groups, worst)]
+    blocks: list[Block] = [Filters(_axes(report, groups)), _overview(report, groups, worst)]
+    if more:
+        blocks.append(Prose((more,), "warning"))
     if panels:
         blocks.append(Panels("metric", "One metric, every arm:", panels))
     if left_out:
@@ -62,10 +67,30 @@ def matrix_section(report: Document) -> Section:
     return Section("by-condition", "By condition", tuple(blocks), note)
 
 
-def _axes(report: Document) -> Mapping[str, Sequence[str | None]]:
+def shown_groups(report: Document) -> tuple[list[list[Document]], str]:
+    """Return the cells of the matrix, those of the same items together, and a sentence on those left out.
+
+    Of too many, those with a worst cell of the audio arm come before others; the order stays.
+    """
+    groups = same_items(report["matrix"])
+    if len(groups) <= _MOST_CONDITIONS:
+        return groups, ""
+    worst = {(one["axis"], one["value"]) for one in report["worst_cells"] if one["arm"] == "audio"}
+    has_none = [not any((cell["axis"], cell["value"]) in worst for cell in group) for group in groups]
+    kept = sorted(sorted(range(len(groups)), key=lambda place: (has_none[place], place))[:_MOST_CONDITIONS])
+    more = (
+        f"{len(groups) - len(kept):,} more conditions are in matrix.csv; those with a worst cell come first"
+    )
+    return [groups[place] for place in kept], more
+
+
+def _axes(report: Document, groups: Sequence[Sequence[Document]]) -> Mapping[str, Sequence[str | None]]:
+    """Return the values of each axis that have a row, in the order of the report."""
+    shown = {(cell["axis"], cell["value"]) for group in groups for cell in group}
     found: dict[str, list[str | None]] = {}
     for cell in report["matrix"]:
-        found.setdefault(cell["axis"], []).append(cell["value"])
+        if (cell["axis"], cell["value"]) in shown:
+            found.setdefault(cell["axis"], []).append(cell["value"])
     return found
 
 
@@ -224,7 +249,7 @@ def _panels(
         columns = {arm: found for arm, found in columns.items() if any(one and one["n"] for one in found)}
         if not columns:
             continue
-        size = len(columns) * len(groups)
+        size = (len(columns) + 1) * len(groups)
         if size > room:
             left_out += 1
             continue

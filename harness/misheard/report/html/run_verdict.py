@@ -7,6 +7,8 @@ from misheard.report.values import Document
 
 SECTION = "verdict"
 
+_MOST_CHECKS = 500
+
 _TONES = {"ship": "good", "inconclusive": "quiet"}
 _STATUS_TONES = {"pass": "good", "fail": "bad", "no_evidence": "bad"}
 
@@ -33,11 +35,17 @@ def verdict_section(verdict: Document | None) -> Iterator[Section]:
     """Yield every check of a verdict; nothing without one."""
     if verdict is None:
         return
-    rows = tuple(_row(check) for check in verdict["checks"])
+    passed = [check["status"] == "pass" for check in verdict["checks"]]
+    order = sorted(range(len(passed)), key=lambda place: (passed[place], place))[:_MOST_CHECKS]
+    rows = tuple(_row(verdict["checks"][place]) for place in sorted(order))
+    more = len(passed) - len(rows)
+    notes = (
+        (f"and {more:,} more in the verdict itself; those that passed are left out first",) if more else ()
+    )
     blocks: list[Block] = [Prose(tuple(verdict["refusals"]), "warning")] if verdict["refusals"] else []
     if rows:
         columns = (Column("status", is_text=True), Column("finding", is_text=True))
-        blocks.append(Table("checks", "Every check", "check", columns, rows))
+        blocks.append(Table("checks", "Every check", "check", columns, rows, notes=notes))
     blocks.append(Prose(tuple(verdict["notes"]), "quiet"))
     yield Section(SECTION, "Verdict of the gate", tuple(blocks), verdict["summary"])
 
