@@ -166,6 +166,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "interrupted": ({"status": "interrupted"}, "soak s1: is interrupted"),
     "failed": ({"status": "failed"}, "soak s1: is failed"),
     "a fault that did not happen": ({"missed_faults": ["server_crash@60"]}, "1 fault did not happen"),
+    "a trace that was changed": ({"trace_sha256": "0" * 64}, "trace.jsonl: was changed after the session"),
     "damaged": ({"limits": {"queue_depth": -1}}, "soak.json: not as misheard soak writes it"),
 }
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import misheard.soak
+from misheard.canonical import sha256_file
 from misheard.commands import app
 from misheard.errors import IncompleteRunError, SoakError
 from misheard.soak.finished import read_soak
@@ -290,6 +291,19 @@ def test_a_soak_that_was_broken_off_is_read_without_a_torn_last_line(tmp_path: P
     (torn / "trace.jsonl").write_bytes(text[:-5])
     with pytest.raises(SoakError, match="is no JSON"):
         read_soak(torn)
+
+
+def test_a_trace_that_was_changed_after_the_session_is_not_judged_as_its_own(tmp_path: Path) -> None:
+    soak = soak_folder(tmp_path / "s1", healthy())
+    trace = soak / "trace.jsonl"
+    facts = json.loads((soak / "soak.json").read_bytes())
+    (soak / "soak.json").write_text(json.dumps({**facts, "trace_sha256": sha256_file(trace)}))
+    assert command("soak", "check", soak)[0] == 0
+    lines = trace.read_text().splitlines(keepends=True)
+    trace.write_text("".join(line for line in lines if '"t7"' not in line))
+    for arguments in (("report", soak), ("soak", "check", soak)):
+        assert "trace.jsonl: was changed after the session" in command(*arguments)[2]
+    assert command("soak", "check", trace)[0] in (0, 1)
 
 
 @pytest.mark.parametrize("status", ["running", "complete"])

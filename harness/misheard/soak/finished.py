@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from misheard.canonical import sha256_file
 from misheard.errors import IncompleteRunError, InputError
 from misheard.gate.verdict import MECHANISM, Check, decide_outcome
 from misheard.report.labels import count_of, plain
@@ -44,6 +45,7 @@ class SoakFacts(BaseModel):
         missed_faults: those of them that did not happen.
         limits: what the session may do.
         limits_name: file name of the limits; None for the defaults.
+        trace_sha256: of the trace as it was written; None of a session that was not played to its end.
         suite: whose recordings were played.
         system: fingerprints of the parts that took part, as a run has them.
     """
@@ -60,6 +62,7 @@ class SoakFacts(BaseModel):
     missed_faults: tuple[_FaultName, ...] = ()
     limits: Limits
     limits_name: Annotated[str, Field(strict=True, max_length=1000)] | None = None
+    trace_sha256: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = None
     suite: Mapping[str, Any] = Field(default_factory=dict)
     system: Mapping[str, Any] = Field(default_factory=dict)
 
@@ -162,6 +165,11 @@ def read_played(path: Path) -> PlayedSoak:
     is_whole = facts.status == COMPLETE
     if not folder.trace.is_file() or not (is_whole or _has_event(folder.trace)):
         raise IncompleteRunError(f"{path}: is {facts.status}, and has no trace")
+    if facts.trace_sha256 not in (None, sha256_file(folder.trace)):
+        raise IncompleteRunError(
+            f"{folder.trace}: was changed after the session; put it back, or judge it by itself with "
+            "`misheard soak check`"
+        )
     read = read_trace(folder.trace, is_broken_off=not is_whole)
     return PlayedSoak(plain(path.resolve().name), facts, read)
 

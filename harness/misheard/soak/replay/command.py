@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import misheard
-from misheard.canonical import write_json
+from misheard.canonical import sha256_file, write_json
 from misheard.config import RunConfig
 from misheard.errors import InputError
 from misheard.failures import FailureKind
@@ -136,6 +136,7 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
                 session = _session(suite, glossary, script, config, vad)
                 replayed, missed = _play(system, session, options, folder, trace, progress)
             _end(state, replayed, missed, trace.restarts)
+            state["trace_sha256"] = sha256_file(folder.trace)
     finished = read_soak(options.out)
     write_json(folder.verdict, soak_document(finished.judged))
     return finished
