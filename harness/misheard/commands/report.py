@@ -152,6 +152,8 @@ def _write_pages(
     path = None if html is None else page_path(run, None if html == USUAL else Path(html))
     summary = Path(markdown) if markdown else None
     refuse_own_files(summary)
+    if path is not None and summary is not None and path.resolve() == summary.resolve():
+        raise InputError(f"--markdown {summary}: is where --html goes; name another file")
     with damaged_report(run):
         documents = read_run_documents(run, verdict)
         page = None if path is None else run_page(documents)
@@ -159,7 +161,6 @@ def _write_pages(
             page = with_items(page, read_items(run, documents, path))
     if path is not None and page is not None:
         with damaged_report(run):
-            with damaged_report(run):
             write_page(path, page)
         typer.echo(f"page: {path}", err=markdown == USUAL)
         if with_text:
