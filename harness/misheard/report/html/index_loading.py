@@ -1,6 +1,7 @@
 """From folders to the entries of an index: report.json and run.json, or soak.json."""
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -38,14 +39,18 @@ def read_index(folders: Iterable[Path], page: Path) -> Index:
     """
     entries: list[Entry] = []
     problems: list[Problem] = []
-    for folder in dict.fromkeys(folders):
-        if folder.absolute() == page.absolute():
+    seen: set[str] = set()
+    for folder in folders:
+        place = os.path.realpath(folder)
+        if place in seen or folder.absolute() == page.absolute():
             continue
+        seen.add(place)
         try:
             read = _soak if is_soak_folder(folder) else _run
             entry, notes = read(folder, page)
-        except MisheardError as error:
-            problems.append(Problem(str(folder), str(error)))
+        except (MisheardError, OSError) as error:
+            why = str(error) if isinstance(error, MisheardError) else f"{folder}: {error.strerror}"
+            problems.append(Problem(str(folder), why))
             continue
         entries.append(entry)
         problems += notes

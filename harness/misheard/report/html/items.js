@@ -8,7 +8,7 @@
   const SHORT = 160;
   const CLASSES = { correct: ["✓", "is-good"], abstained: ["○", "is-warn"], hallucinated: ["✕", "is-bad"] };
   const JUDGED = { identical: ", not asked: the very same text", flipped: ", undecided: its replies are on two sides of the threshold" };
-  const TIMES = { audio_seconds: "recording", recognize_seconds: "recognition", llm_seconds: "language model", correct_seconds: "correction", plan_seconds: "planning", render_seconds: "rendering" };
+  const TIMES = { audio_seconds: "recording", recognize_seconds: "recognition", llm_seconds: "language model", correct_seconds: "correction", plan_seconds: "planning", render_seconds: "rendering", prompt_tokens: "tokens read", completion_tokens: "tokens written", correct_prompt_tokens: "tokens read to correct", correct_completion_tokens: "tokens written to correct" };
   const find = (id) => document.getElementById(id);
   const list = find("item-list");
   const top = box.closest("section");
@@ -125,8 +125,24 @@
     return element;
   };
   const KINDS = { words: wordsOf, characters: charactersOf };
-  const alignments = (item, arm, text) => {
-    const found = [make("h3", "", `${text.what[0].toUpperCase()}${text.what.slice(1)}, ${arm} arm`)];
+  /* Texts of all arms with the arms that have each: one that several have is laid out once. */
+  const textsOf = (item) => {
+    const found = new Map();
+    item.arms.forEach((arm, place) => {
+      for (const text of arm.texts ?? []) {
+        const key = JSON.stringify(text);
+        if (!found.has(key)) found.set(key, { text, arms: [], isAsHeard: false });
+        found.get(key).arms.push(data.arms[place]);
+        const heard = text.what === "corrected" && arm.texts.find((one) => one.what === "heard");
+        if (heard && JSON.stringify({ ...heard, what: text.what }) === key) found.get(key).isAsHeard = true;
+      }
+    });
+    return found.values();
+  };
+  const alignments = (item, { text, arms, isAsHeard }) => {
+    const whose = `${arms.join(" and ")} ${arms.length > 1 ? "arms" : "arm"}`;
+    const found = [make("h3", "", `${text.what[0].toUpperCase()}${text.what.slice(1)}, ${whose}`)];
+    if (isAsHeard) return [...found, make("p", "note", "as it was heard")];
     const value = text.text ?? item.text;
     const exact = Object.keys(KINDS).every((kind) => text[kind] && !text[kind].slice(1, 4).some(Boolean));
     found.push(whole(value) ? textOf(value, item) : make("p", "note", "nothing"));
@@ -179,7 +195,8 @@
       const isTime = name.endsWith("_seconds");
       found.push([TIMES[name] ?? name.replace(/_seconds$/, "").replaceAll("_", " "), isTime ? (value ? `${value} s` : "under 0.001 s") : String(value)]);
     }
-    if (arm.flags) found.push(["flags", arm.flags.map((flag) => flag.replaceAll("_", " ")).join(", ")]);
+    const flags = (arm.flags ?? []).filter((flag) => flag !== "correction_unused" || !arm.unused);
+    if (flags.length) found.push(["flags", flags.map((flag) => flag.replaceAll("_", " ")).join(", ")]);
     if (arm.unused) found.push(["correction not used", arm.unused.replaceAll("_", " ")]);
     if (arm.refused) found.push(["operations refused", String(arm.refused)]);
     return found;
@@ -224,9 +241,7 @@
       element.append(audio);
     } else element.append(make("p", "note", "the recording was not found in the suite's folder"));
     element.append(make("h3", "", "Said"), item.kind ? make("p", "note", "nothing: there is no speech in it") : textOf(item.text, item));
-    item.arms.forEach((arm, place) => {
-      for (const text of arm.texts ?? []) element.append(...alignments(item, data.arms[place], text));
-    });
+    for (const one of textsOf(item)) element.append(...alignments(item, one));
     if (item.fact) {
       element.append(make("h3", "", "A correct answer states"));
       const line = make("p", "item-text");

@@ -26,7 +26,8 @@ def _worst_first(one: Highlight) -> Iterator[tuple[str, str]]:
     for axis, value in one.conditions[:_MOST_LINKS]:
         where = {f"{_AXIS}{axis}": "" if value is None else value}
         shown = "(none)" if value is None else value
-        yield f"items at {axis}={shown}, most errors first", urlencode({**where, "items.sort": "errors"})
+        text = "its items" if len(one.conditions) == 1 else f"items at {axis}={shown}"
+        yield f"{text}, most errors first", urlencode({**where, "items.sort": "errors"})
 
 
 def _section(section: Section) -> Section:

@@ -13,6 +13,8 @@ from misheard.report.terminal_judge import judge_sentence
 from misheard.report.values import Document
 
 _MOST_OPENINGS = 50
+_TOLD_OF_JUDGE = ("reason", "drift")
+"""What the sentence on the judge says."""
 
 
 def determinism_section(documents: RunDocuments) -> Section:
@@ -33,7 +35,13 @@ def determinism_section(documents: RunDocuments) -> Section:
     blocks.append(Facts(tuple(_fingerprints(report)), "Fingerprints", is_code=True))
     judge = judge_sentence(report, UNICODE)
     if judge is not None:
-        blocks += [Prose((judge,)), Facts(tuple(flat(report["judge"])), "Judge", is_code=True)]
+        found = {name: value for name, value in report["judge"].items() if name not in _TOLD_OF_JUDGE}
+        fingerprint = found.pop("fingerprint")
+        blocks += [
+            Facts(tuple(flat(found)), "Judge"),
+            Prose((judge,)),
+            Details("Fingerprint of the judge", (Facts(tuple(flat(fingerprint)), is_code=True),)),
+        ]
     return Section("determinism", "Determinism and judge", tuple(blocks))
 
 

@@ -1,5 +1,6 @@
 """How long a stage takes per item: the share of items that are done after so many seconds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 360, 210
+_NEAR = 0.1
+"""Quantiles that are nearer to each other, as a share of the width, have one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,13 @@ def _paint(figure: "Figure", data: Latency) -> None:
     axes.locator_params(axis="x", nbins=5)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
     axes.plot(data.seconds, data.shares, color=ink("transcript"), linewidth=2.0, drawstyle="steps-post")
-    for name, at, share in data.quantiles:
+    last = max(data.seconds[-1], data.upper_bound or 0.0, data.budget or 0.0)
+    for _, at, share in data.quantiles:
         axes.plot(
             [at], [share], linestyle="none", marker="o", markersize=7, markerfacecolor=ink("transcript"),
             markeredgecolor=ink("paper"), clip_on=False, zorder=3,
         )  # fmt: skip
+    for name, at, share in _named(data.quantiles, _NEAR * last):
         axes.annotate(name, (at, share), xytext=(-6, 2), textcoords="offset points", ha="right", va="bottom")
     if data.upper_bound is not None:
         at = {name: seconds for name, seconds, _ in data.quantiles}.get("p95", data.upper_bound)
@@ -68,5 +73,17 @@ def _paint(figure: "Figure", data: Latency) -> None:
             f"budget {data.budget:g} s", (data.budget, 0.04), xytext=(-4, 0), textcoords="offset points",
             ha="right", va="bottom", color=ink("worse"),
         )  # fmt: skip
-    last = max(data.seconds[-1], data.upper_bound or 0.0, data.budget or 0.0)
     axes.set_xlim(0.0, 1.05 * last or 1.0)
+
+
+def _named(
+    quantiles: tuple[tuple[str, float, float], ...], near: float
+) -> Iterator[tuple[str, float, float]]:
+    """Yield names with their places; high quantiles that nearly coincide share one."""
+    names: list[tuple[str, float, float]] = []
+    for name, at, share in quantiles:
+        if names and at - names[-1][1] < near and share - names[-1][2] < near:
+            names[-1] = (f"{names[-1][0]}, {name}", *names[-1][1:])
+        else:
+            names.append((name, at, share))
+    yield from names

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from misheard.report.html.charts.canvas import bare, draw, frame, ink
+from misheard.report.html.charts.canvas import bare, draw, frame, ink, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _WIDTH, _PANEL, _EDGE, _NAMES = 680, 84, 32, 44
+_LEFT, _RIGHT, _BETWEEN = 44, 22, 3
 _LEAST_NAMED = 0.07
 """The share of the width that a stage needs for its name to be written."""
 
@@ -63,10 +64,10 @@ def _paint(figure: "Figure", data: Timeline) -> None:
         for at, _ in data.marks:
             axes.axvline(at, color=ink("worse"), linewidth=1.2, dashes=(2, 2))
     rows[0].set_xlim(0, last or 1.0)
-    rows[-1].xaxis.set_major_formatter(lambda value, _: clock(value))
+    rows[-1].xaxis.set_major_formatter(lambda value, _: _tick(value, last))
     bare(rows[-1], keep="bottom")
     figure.subplots_adjust(hspace=0.55)
-    frame(figure, left=44, top=18 + (_NAMES if data.spans else 0), right=22)
+    frame(figure, left=_LEFT, top=18 + (_NAMES if data.spans else 0), right=_RIGHT)
     _names(rows[0], data, last or 1.0)
 
 
@@ -78,6 +79,12 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _tick(seconds: float, last: float) -> str:
+    """Return a place on an axis; where it goes on for minutes, its beginning is written as minutes too."""
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02d}" if whole < 120 <= last else clock(seconds)
 
 
 def _panel(axes: "Axes", panel: TimelinePanel) -> None:
@@ -94,12 +101,17 @@ def _panel(axes: "Axes", panel: TimelinePanel) -> None:
 
 
 def _names(axes: "Axes", data: Timeline, last: float) -> None:
-    """Write the names of stages above the first panel, in two lines by turns, where there is room for one."""
-    for place, span in enumerate(data.spans):
-        if (span.end - span.start) / last < _LEAST_NAMED:
+    """Write the names of stages above the first panel, in two lines, where there is room for one."""
+    scale = (_WIDTH - _LEFT - _RIGHT) / last
+    ends = [-float(_LEFT), -float(_LEFT)]
+    for span in data.spans:
+        middle, half = scale * (span.start + span.end) / 2, text_width([span.label]) / 2 + _BETWEEN
+        line = next((line for line, end in enumerate(ends) if end <= middle - half), None)
+        if (span.end - span.start) / last < _LEAST_NAMED or line is None:
             continue
-        middle = (span.start + span.end) / 2
+        ends[line] = middle + half
         axes.annotate(
-            span.label, (middle, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 20 + 12 * (place % 2)),
-            textcoords="offset points", ha="center", va="bottom", color=ink("quiet"),
+            span.label, (middle / scale, 1.0), xycoords=("data", "axes fraction"),
+            xytext=(0, 20 + 12 * line), textcoords="offset points", ha="center", va="bottom",
+            color=ink("quiet"),
         )  # fmt: skip
