@@ -111,6 +111,9 @@ def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path
     [
         (["--html=RUN/run.json"], "is a file of a run"),
         (["--markdown=RUN/journal/x.md"], "is a file of a run"),
+        (["--html=SOAK/soak.json"], "is a file of a soak"),
+        (["--html=RUN/same", "--markdown=RUN/same"], "are one file"),
+        (["--html=LOOP"], "leads in a circle"),
         (["--html", "--by", "language"], "leave --by"),
         (["--with-text"], "add --html"),
         (["--with-text", "--markdown"], "add --html"),
@@ -120,10 +123,53 @@ def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
-    run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, told = refused(["report", str(run), *(one.replace("RUN", str(run)) for one in arguments)], capsys)
+    (tmp_path / "soak.json").write_text("{}")
+    (tmp_path / "loop").symlink_to("loop")
+    places = {"RUN": run, "SOAK": tmp_path, "LOOP": tmp_path / "loop"}
+    for name, place in places.items():
+        arguments = [one.replace(name, str(place)) for one in arguments]
+    code, told = refused(["report", str(run), *arguments], capsys)
     assert code == 2 and said in told and told.count("\n") == 1
+    assert (tmp_path / "soak.json").read_text() == "{}"
+
+
+def test_a_comparison_takes_the_place_of_no_file_either(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "soak.json").write_text("{}")
+    both = ["compare", str(run), str(run)]
+    code, told = refused([*both, f"--html={tmp_path / 'soak.json'}"], capsys)
+    assert code == 2 and "is a file of a soak" in told
+    code, told = refused([*both, f"--html={tmp_path / 'a'}", f"--json={tmp_path / 'a'}"], capsys)
+    assert code == 2 and "are one file" in told and not (tmp_path / "a").exists()
+
+
+def test_what_is_no_file_and_a_name_that_is_no_text_are_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("report.json", "items.parquet"):
+        copy = tmp_path / name
+        shutil.copytree(run, copy)
+        (copy / name).unlink()
+        os.mkfifo(copy / name)
+        code, told = refused(["report", str(copy), "--markdown"], capsys)
+        assert code == 2 and f"{name}: is no file" in told
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copytree(run, odd)
+    code, told = refused(["report", str(odd), "--markdown"], capsys)
+    assert code == 2 and "rename the folder" in told
+
+
+def test_a_folder_that_is_named_twice_or_that_the_system_refuses_costs_the_list_nothing(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "index.html"
+    again = f"{run.parent}/../{run.parent.name}/{run.name}"
+    code, told = refused(["report", str(run), again, "x" * 300, f"--html={page}"], capsys)
+    assert code == 0 and "File name too long" in told
+    assert "<h1><bdi>1 run</bdi></h1>" in page.read_text("utf-8")
 
 
 def test_a_verdict_of_another_run_is_refused(

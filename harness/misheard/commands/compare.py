@@ -80,14 +80,14 @@ def compare(
     Exit code 0: compared; 4: the runs do not belong together, with the ids that differ.
     """
     from misheard.report.files import damaged_report
+    from misheard.report.html.writing import refuse_data
     from misheard.run.comparison import compare_runs
-    from misheard.run.directory import refuse_own_files
     from misheard.stats.compare import Selection
     from misheard.stats.selection import parse_by, parse_where
 
     if verdict is not None and html is None:
         raise InputError("--verdict: is shown by --html; add it")
-    refuse_own_files(json_path, html)
+    refuse_data(json_path, html)
     selection = Selection(
         metrics=tuple(dict.fromkeys(metric or ())),
         arms=tuple(dict.fromkeys(map(_parse_arm, arm or ()))),

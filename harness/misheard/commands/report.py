@@ -140,9 +140,8 @@ def _write_pages(
     from misheard.report.html.items_section import read_items, with_items
     from misheard.report.html.loading import read_run_documents
     from misheard.report.html.run_page import run_page
-    from misheard.report.html.writing import open_page, page_path, write_page
+    from misheard.report.html.writing import open_page, page_path, refuse_data, write_page
     from misheard.report.markdown import report_markdown
-    from misheard.run.directory import refuse_own_files
 
     if is_matrix:
         raise InputError(
@@ -151,9 +150,7 @@ def _write_pages(
         )
     path = None if html is None else page_path(run, None if html == USUAL else Path(html))
     summary = Path(markdown) if markdown else None
-    refuse_own_files(summary)
-    if path is not None and summary is not None and path.resolve() == summary.resolve():
-        raise InputError(f"--markdown {summary}: is where --html goes; name another file")
+    refuse_data(path, summary)
     with damaged_report(run):
         documents = read_run_documents(run, verdict)
         page = None if path is None else run_page(documents)

@@ -33,10 +33,8 @@ def report_soak_folder(folder: Path, html: str | None, open_it: bool, unused: di
     from misheard.report.html.soak_documents import read_soak_documents
     from misheard.report.html.soak_page import soak_page
     from misheard.report.html.writing import open_page, page_path, write_page
-    from misheard.soak.finished import refuse_soak_files
 
     path = page_path(folder, Path(html) if html else None)
-    refuse_soak_files(path)
     write_page(path, soak_page(read_soak_documents(folder)))
     typer.echo(f"page: {path}")
     if open_it:
@@ -60,13 +58,10 @@ def report_index(folders: list[Path], html: str | None, open_it: bool, unused: d
         raise InputError("several runs are listed in a file; name it with --html=FILE.html, or name one run")
     from misheard.report.html.index_loading import read_index
     from misheard.report.html.index_page import index_page
-    from misheard.report.html.writing import open_page, write_page
-    from misheard.run.directory import refuse_own_files
-    from misheard.soak.finished import refuse_soak_files
+    from misheard.report.html.writing import open_page, refuse_data, write_page
 
     path = Path(html)
-    refuse_own_files(path)
-    refuse_soak_files(path)
+    refuse_data(path)
     index = read_index(folders, path)
     for problem in index.problems:
         typer.echo(f"misheard: {problem.why}", err=True)

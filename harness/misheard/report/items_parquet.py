@@ -157,6 +157,8 @@ def _open(path: Path) -> tuple[dict[str, Any], "pq.ParquetFile"]:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or 'damaged'}); score the run again"
         ) from error
+    except UnicodeEncodeError as error:
+        raise InputError(f"{path}: the name is not UTF-8, and cannot be read; rename the folder") from error
     except pa.ArrowException as error:
         raise InputError(f"{path}: is no Parquet file, or a damaged one; score the run again") from error
     shape = file.metadata

@@ -133,11 +133,14 @@ class RunDirectory:
 
 
 def refuse_own_files(*outputs: Path | None) -> None:
-    """Raise InputError where an output of a command would take the place of a file of a run."""
+    """Raise InputError where an output would take the place of a file of a run, or can be no file."""
     for output in outputs:
         if output is None:
             continue
-        place = output.resolve()
+        try:
+            place = output.resolve()
+        except RuntimeError as error:
+            raise InputError(f"{output}: is a link that leads in a circle; name another file") from error
         folder = place.parent
         root = folder.parent if folder.name in _FOLDERS else folder
         if (root != folder or place.name in _FILES) and (root / "run.json").exists():
