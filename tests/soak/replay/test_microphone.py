@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from misheard.audio.decode import decode
 from misheard.errors import InputError
-from misheard.soak.replay.clips import clips_of
+from misheard.failures import FailureKind
+from misheard.soak.replay.clips import clips_of, prepare
 from misheard.soak.replay.microphone import DITHER_AMPLITUDE, chunks, recordings, suite_reader
 from misheard.soak.replay.script import stitch
 from misheard.soak.replay.values import CHUNK_SAMPLES, Chunk, Script, Segment, SegmentKind
@@ -141,10 +142,16 @@ def test_recordings_are_decoded_before_the_session(make_suite: Callable[..., Pat
     suite = load_suite(root)
     script = script_of(("q01", 900, 0), (None, 100, 0), ("q00", 900, 0), ("q01", 900, 0))
     expected = {name: decode(root / "audio" / f"{name}.flac").sha256 for name in ("q00", "q01")}
-    assert recordings(script, suite) == expected
+    assert recordings(script, suite) == (expected, {})
     path = root / "audio" / "q01.flac"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(InputError, match=r"^item q01: audio_truncated: .*leave the item out$"):
-        recordings(script, suite)
+    assert recordings(script, suite) == (
+        {"q00": expected["q00"]}, {"q01": FailureKind.AUDIO_TRUNCATED}
+    )  # fmt: skip
+    for source in ("stitched", "recording"):
+        prepared = prepare(suite, SessionConfig(source=source), 1)
+        played = {segment.item for segment in prepared.script.segments} - {None}
+        assert played == {*prepared.recordings} == {"q00", "q02"}
+        assert prepared.unusable == {"q01": FailureKind.AUDIO_TRUNCATED}
     with pytest.raises(InputError, match=r"^item q01: audio_truncated"):
         list(chunks(script_of(("q01", 60_000, 0)), suite_reader(suite)))

@@ -11,7 +11,9 @@ from misheard.audio.decode import decode, probe
 from misheard.audio.windows import SAMPLE_RATE
 from misheard.errors import InputError
 from misheard.failures import FailureKind, ItemFailedError
-from misheard.soak.replay.script import MIXED_MINUTES, Clip
+from misheard.soak.replay.microphone import recordings
+from misheard.soak.replay.script import MIXED_MINUTES, Clip, stitch
+from misheard.soak.replay.values import Script
 from misheard.soak_config import SessionConfig
 from misheard.suite.items import Item, Suite
 
@@ -29,6 +31,39 @@ class Clips:
 
     usable: tuple[Clip, ...]
     unusable: Mapping[str, FailureKind]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A session that can be played.
+
+    Attributes:
+        script: what is played when.
+        recordings: fingerprints of what is played, by item.
+        unusable: why items of speech cannot be played, of those that were looked at.
+    """
+
+    script: Script
+    recordings: Mapping[str, str]
+    unusable: Mapping[str, FailureKind]
+
+
+def prepare(suite: Suite, config: SessionConfig, minutes: int) -> Prepared:
+    """Return a session of so many minutes, of recordings that can be decoded to their end.
+
+    Raises InputError where none is left, and BackendError where soundfile is not installed.
+    """
+    clips = clips_of(suite, config, minutes)
+    usable, unusable = clips.usable, dict(clips.unusable)
+    while True:
+        script = stitch(usable, config, minutes)
+        found, undecodable = recordings(script, suite)
+        if not undecodable:
+            return Prepared(script, found, unusable)
+        unusable |= undecodable
+        usable = tuple(clip for clip in usable if clip.item not in undecodable)
+        if not usable:
+            raise InputError(_nothing_to_play(suite, unusable))
 
 
 def clips_of(suite: Suite, config: SessionConfig, minutes: int) -> Clips:

@@ -24,16 +24,15 @@ from misheard.soak.document import soak_document
 from misheard.soak.events import EventName, FaultKind
 from misheard.soak.finished import FinishedSoak, read_soak
 from misheard.soak.limits import Limits
-from misheard.soak.replay.clips import clips_of
+from misheard.soak.replay.clips import prepare
 from misheard.soak.replay.clock import SessionClock
 from misheard.soak.replay.faults import Fault, FaultPlan, check_faults
 from misheard.soak.replay.folder import SoakFolder
 from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.length import check_length
-from misheard.soak.replay.microphone import chunks, recordings, suite_reader
+from misheard.soak.replay.microphone import chunks, suite_reader
 from misheard.soak.replay.opening import check_system, checked_parts, started
 from misheard.soak.replay.pipeline import Replayed, Session, System, replay
-from misheard.soak.replay.script import stitch
 from misheard.soak.replay.server import LastingModel
 from misheard.soak.replay.system import glossary_of
 from misheard.soak.replay.trace_writer import TraceWriter
@@ -100,8 +99,9 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
     whole = load_run_suite(options.suite, None)
     facts = suite_facts(options.suite, whole)
     suite = _of_language(whole, config.soak.session.language)
-    clips = clips_of(suite, config.soak.session, options.minutes)
-    script = stitch(clips.usable, config.soak.session, options.minutes)
+    progress.begin("reading the recordings", None)
+    prepared = prepare(suite, config.soak.session, options.minutes)
+    script = prepared.script
     check_faults(
         options.faults,
         session_seconds=script.seconds,
@@ -109,21 +109,19 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
         has_plan_replies=isinstance(config.plan, LanguageModelPlannerSettings),
     )
     vad = SileroVad()
-    progress.begin("reading the recordings", None)
-    audio = recordings(script, suite)
     trace = _Trace()
     logs = SoakFolder(options.out).logs
     parts = checked_parts(config, base=options.base, logs=logs, cpu=options.cpu, restarted=trace.restarted)
     folder = SoakFolder.create(options.out)
     with contextlib.closing(folder):
-        for note in (f"folder: {options.out}", left_out(whole), _said(clips.unusable)):
+        for note in (f"folder: {options.out}", left_out(whole), _said(prepared.unusable)):
             if note:
                 progress.note(note)
         played_facts = {
             "seconds": script.seconds,
             "segments": len(script.segments),
-            "recordings": audio,
-            "unusable": {item: str(kind) for item, kind in clips.unusable.items()},
+            "recordings": dict(prepared.recordings),
+            "unusable": {item: str(kind) for item, kind in prepared.unusable.items()},
         }
         state = _begin(config, options, whole, facts, played_facts, vad)
         folder.write_session(script)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from misheard.audio.decode import check, stream
 from misheard.audio.windows import SAMPLE_RATE
 from misheard.errors import InputError
-from misheard.failures import ItemFailedError
+from misheard.failures import FailureKind, ItemFailedError
 from misheard.soak.replay.values import CHUNK_SAMPLES, Chunk, Script, Segment
 from misheard.suite.items import Item, Suite
 from misheard.suite.mixing.seeds import generator
@@ -62,20 +62,20 @@ def suite_reader(suite: Suite) -> Read:
     return read
 
 
-def recordings(script: Script, suite: Suite) -> dict[str, str]:
-    """Decode every recording that a session plays to its end, and return the fingerprint of each by item.
+def recordings(script: Script, suite: Suite) -> tuple[dict[str, str], dict[str, FailureKind]]:
+    """Decode every recording that a session plays to its end, so that the session does not end with one.
 
-    Raises InputError for one that cannot be decoded, so that the session does not end with it.
+    Returns the fingerprint of each by item, and why others cannot be decoded.
     """
     played = {segment.item for segment in script.segments}
-    found = {}
+    found, undecodable = {}, {}
     for item in suite.items:
         if item.id in played:
             try:
                 found[item.id] = check(suite.audio_path(item)).sha256
             except ItemFailedError as error:
-                raise _undecodable(item, error) from error
-    return found
+                undecodable[item.id] = error.kind
+    return found, undecodable
 
 
 def _undecodable(item: Item, error: ItemFailedError) -> InputError:
