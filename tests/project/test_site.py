@@ -41,6 +41,16 @@ def test_the_site_asks_no_other_host(site: Path) -> None:
         assert not re.search(r"<link[^>]*stylesheet[^>]*//", text)
 
 
+def test_options_keep_their_dashes(site: Path) -> None:
+    text = (site / "cli.html").read_text("utf-8")
+    assert "(go on with --resume)" in text and "\u2013resume" not in text
+
+
+def test_search_reads_no_page_which_no_browser_allows_from_disk(site: Path) -> None:
+    options = (site / "_static" / "documentation_options.js").read_text("utf-8")
+    assert "SHOW_SEARCH_SUMMARY: false" in options
+
+
 def test_links_to_files_outside_are_to_be_had(site: Path) -> None:
     assert list(site.glob("_downloads/*/gpu.yaml"))
 

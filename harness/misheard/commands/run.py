@@ -72,8 +72,8 @@ def run(
 ) -> None:
     """Run a system over a suite and report which stage loses how much.
 
-    Exit code 0: every item ran; 1: some items failed; 2: bad input; 4: not the run it was; 130: interrupted
-    (go on with --resume).
+    Exit code 0: every item ran; 1: some items failed; 2: bad input; 4: a run that was another one, or a suite
+    that was edited since its lock; 130: interrupted (go on with --resume).
     """
     from misheard.config import load_config
     from misheard.console import TerminalProgress
