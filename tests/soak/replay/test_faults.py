@@ -101,7 +101,7 @@ def test_what_is_no_fault_is_refused_with_the_option_named(text: str, says: str)
         (["server_crash@299", "malformed_plan@0", "slow_server@1+1"], 1, True, None),
         (["recognizer_error@1", "clock_jump@1-5", "stalled_audio@1+500", "disk_full@1+1"], None, False, None),
         (["recognizer_error@1", "recognizer_error@300"], 1, True, "the session is over by then; it has 300"),
-        (["server_crash@5"], None, True, "no server; that takes language_model.kind: vllm"),
+        (["server_crash@5"], None, True, "no server; that takes a model or recognizer of kind: vllm"),
         (["slow_server@5+5"], None, True, "the session starts no server"),
         (["malformed_plan@5"], 1, False, "no language model makes plans here"),
         (["server_crash@5", "server_crash@9"], 1, True, "soak.restarts allows 1 crashes"),

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from misheard.errors import InputError
 from misheard.failures import FailureKind
 from misheard.language_models.settings import VllmSettings
 from misheard.planners.settings import LanguageModelPlannerSettings
+from misheard.recognizers.settings import VllmRecognizerSettings
 from misheard.run.clock import describe_machine
 from misheard.run.evaluated import left_out, load_run_suite, suite_facts
 from misheard.run.progress import Progress
@@ -33,7 +35,7 @@ from misheard.soak.replay.length import check_length
 from misheard.soak.replay.microphone import chunks, suite_reader
 from misheard.soak.replay.opening import check_system, checked_parts, started
 from misheard.soak.replay.pipeline import Replayed, Session, System, replay
-from misheard.soak.replay.server import LastingModel
+from misheard.soak.replay.server import LastingModel, LastingRecognizer
 from misheard.soak.replay.system import glossary_of
 from misheard.soak.replay.trace_writer import TraceWriter
 from misheard.soak.replay.vad import SileroVad
@@ -105,7 +107,7 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
     check_faults(
         options.faults,
         session_seconds=script.seconds,
-        restarts=config.soak.restarts if isinstance(config.language_model, VllmSettings) else None,
+        restarts=config.soak.restarts if _has_server(config) else None,
         has_plan_replies=isinstance(config.plan, LanguageModelPlannerSettings),
     )
     vad = SileroVad()
@@ -138,6 +140,12 @@ def soak(config: RunConfig, options: SoakOptions, progress: Progress) -> Finishe
     finished = read_soak(options.out)
     write_json(folder.verdict, soak_document(finished.judged))
     return finished
+
+
+def _has_server(config: RunConfig) -> bool:
+    return isinstance(config.language_model, VllmSettings) or isinstance(
+        config.recognizer, VllmRecognizerSettings
+    )
 
 
 def _of_language(suite: Suite, language: str | None) -> Suite:
@@ -244,9 +252,14 @@ def _play(
 
 
 def _serving_pid(system: System) -> Callable[[], int | None]:
-    """Return what tells the process id of the language model's own server, None while none serves."""
-    model = system.model
-    return lambda: model.serving_pid if isinstance(model, LastingModel) else None
+    """Return what tells the process id of the server that faults befall, None while it does not serve.
+
+    That is the language model's own, else the recognizer's.
+    """
+    for part in (system.model, system.recognizer):
+        if isinstance(part, LastingModel | LastingRecognizer):
+            return partial(getattr, part, "serving_pid")
+    return lambda: None
 
 
 def _end(state: dict[str, Any], replayed: Replayed, missed: Sequence[Fault], restarts: int) -> None:

@@ -86,7 +86,7 @@ def check_faults(
     Args:
         faults: of one session.
         session_seconds: how long its audio is.
-        restarts: how often the session's own server of a language model may be started again; None where
+        restarts: how often the session's own server may be started again; None where
             there is no such server.
         has_plan_replies: whether plans are read from replies of a language model.
 
@@ -99,7 +99,7 @@ def check_faults(
         if fault.at >= session_seconds:
             problem = f"the session is over by then; it has {session_seconds:.10g} seconds"
         elif fault.kind in _OF_SERVER and restarts is None:
-            problem = "the session starts no server; that takes language_model.kind: vllm"
+            problem = "the session starts no server; that takes a model or recognizer of kind: vllm"
         elif fault.kind is FaultKind.MALFORMED_PLAN and not has_plan_replies:
             problem = "no language model makes plans here; that takes plan.kind: language_model"
         elif restarts is not None and crashes > restarts:

@@ -15,9 +15,10 @@ from misheard.plugins.protocol import Plugin
 from misheard.recognizers.protocol import Recognizer
 from misheard.recognizers.registry import make_recognizer
 from misheard.recognizers.settings import CommandSettings
+from misheard.recognizers.vllm import VllmRecognizer
 from misheard.run.progress import Progress
 from misheard.run.resolve import local_recognizer
-from misheard.soak.replay.server import LastingModel
+from misheard.soak.replay.server import LastingModel, LastingRecognizer
 
 _SHARED_PART = 0.5
 """Of a GPU's free memory, for a recognizer's server while a language model's is to have the rest."""
@@ -53,19 +54,22 @@ def checked_parts(
     `restarted` is told how many seconds it took to start a server of the session again. Raises InputError and
     BackendError.
     """
+    restarts = config.soak.restarts
     recognizer = make_recognizer(
         local_recognizer(config.recognizer),
         cpu=cpu,
         logs=logs,
         memory_part=1.0 if config.language_model is None else _SHARED_PART,
     )
+    if isinstance(recognizer, VllmRecognizer):
+        recognizer = LastingRecognizer(recognizer, restarts=restarts, on_restart=restarted)
     model = planner = renderer = None
     if config.language_model is not None:
         model = make_language_model(config.language_model, logs=logs, cpu=cpu)
         with contextlib.closing(model):
             model.check()
         if isinstance(model, VllmModel):
-            model = LastingModel(model, restarts=config.soak.restarts, on_restart=restarted)
+            model = LastingModel(model, restarts=restarts, on_restart=restarted)
     plan = config.plan
     if plan is not None:
         from misheard.renderers.registry import make_renderer

@@ -1,18 +1,13 @@
-"""A language model whose server may end during a session: it is started again and asked what it owes."""
+"""What is asked on servers that may end during a session: once they are back, what they still owe."""
 
 import contextlib
-import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Protocol
 
-from misheard.errors import BackendError
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel, Sampling
-from misheard.language_models.several_servers import LOST, ServersGoneError
-from misheard.soak.replay.server_process import is_running, kill
-
-_CLOSED = "language_model: closed while the session was running"
-_POLL_SECONDS = 0.1
+from misheard.language_models.several_servers import LOST
+from misheard.recognizers.protocol import AudioWindow, Features, RecognizedBatch, Recognizer
+from misheard.soak.replay.kept_server import KeptServer
 
 
 class ServedModel(LanguageModel, Protocol):
@@ -22,18 +17,19 @@ class ServedModel(LanguageModel, Protocol):
     def server_pid(self) -> int | None: ...
 
 
-class LastingModel:
-    """A language model with a server of its own that survives the server's end.
+class ServedRecognizer(Recognizer, Protocol):
+    """A recognizer with a server process of its own, below this process."""
 
-    When the server has ended, in a call or between two, the first caller who sees it takes down what is left
-    and starts it again; the others wait for that. It must then be the same: another fingerprint is an error.
+    @property
+    def server_pid(self) -> int | None: ...
+
+
+class LastingModel:
+    """A language model with a server of its own that survives the server's end; see KeptServer.
+
     A call goes on with the requests that have no completion yet; each is answered once. A failure that a
     dying server can have brought about (LOST) is held back to the end of the call, and is no answer if the
-    server has ended by then.
-
-    `restarts` bounds how often that happens between `__init__` and the end; the next end of the server is an
-    error. `on_restart` gets the seconds from noticing the end to the new server's first answer, in the
-    thread of the caller who saw it. All methods may be called from any thread; `start` by one at a time.
+    server has ended by then. All methods may be called from any thread.
     """
 
     def __init__(
@@ -44,15 +40,7 @@ class LastingModel:
         on_restart: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._model = model
-        self._restarts = restarts
-        self._on_restart = on_restart
-        self._changed = threading.Condition()
-        self._server = 0
-        """Number of the server that is used; everything below is guarded by the condition."""
-        self._restarting = False
-        self._closed = True
-        self._broken: str | None = None
-        self._fingerprint: Mapping[str, Any] | None = None
+        self._kept = KeptServer(model, section="language_model", restarts=restarts, on_restart=on_restart)
 
     @property
     def batch_size(self) -> int | None:
@@ -66,32 +54,26 @@ class LastingModel:
     @property
     def serving_pid(self) -> int | None:
         """Process id of the server that is asked; None while there is none or it is started again."""
-        with self._changed:
-            return None if self._restarting or self._closed else self._model.server_pid
+        return self._kept.serving_pid
 
     @property
     def restarted(self) -> int:
         """How often the server was started again."""
-        return self._server
+        return self._kept.restarted
 
     def check(self) -> None:
         self._model.check()
 
     def start(self) -> None:
         """Start the server and remember what it is. Raises BackendError as the model does."""
-        self._model.start()
-        with self._changed:
-            self._fingerprint = self._model.fingerprint()
-            self._closed, self._broken = False, None
+        self._kept.start()
 
     def warm_up(self, sampling: Sampling) -> None:
         self._model.warm_up(sampling)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what the model said after the first start, which every later server has to say too."""
-        if self._fingerprint is None:
-            raise RuntimeError("start() comes before fingerprint()")
-        return dict(self._fingerprint)
+        return self._kept.fingerprint()
 
     def complete(self, requests: Sequence[ChatRequest], sampling: Sampling) -> Iterator[Completion]:
         """Yield one completion per request as they finish, failures that a dying server explains last.
@@ -101,7 +83,7 @@ class LastingModel:
         """
         waiting = {request.key: request for request in requests}
         while waiting:
-            server = self._running()
+            server = self._kept.running()
             doubtful: list[Completion] = []
             error: Exception | None = None
             with contextlib.closing(self._outcomes(tuple(waiting.values()), sampling)) as outcomes:
@@ -113,19 +95,14 @@ class LastingModel:
                     else:
                         del waiting[outcome.key]
                         yield outcome
-            if (doubtful or error) and self._is_replaced(server, error):
+            if (doubtful or error) and self._kept.is_replaced(server, error):
                 continue
             yield from doubtful
             return
 
     def close(self) -> None:
         """Take the server down, also one that is being started again; returns when nothing of it is left."""
-        with self._changed:
-            self._closed = True
-            while self._restarting:
-                kill(self._model.server_pid)  # so that starting it fails at once, in its own thread
-                self._changed.wait(_POLL_SECONDS)
-        self._model.close()
+        self._kept.close()
 
     def _outcomes(
         self, requests: Sequence[ChatRequest], sampling: Sampling
@@ -136,76 +113,74 @@ class LastingModel:
         except Exception as error:  # noqa: BLE001 - what a model raises that is closed below it may be anything
             yield error
 
-    def _running(self) -> int:
-        """Return the number of the server to ask; one that ended since it was last asked is started again."""
-        while True:
-            with self._changed:
-                self._settle()
-                server = self._server
-            if is_running(self._model.server_pid) or not self._is_replaced(server, None):
-                return server
 
-    def _is_replaced(self, server: int, error: Exception | None) -> bool:
-        """Return whether another server than that one runs now, which is brought about where it has ended.
+class LastingRecognizer:
+    """A recognizer with a server of its own that survives the server's end; see KeptServer.
 
-        Raises `error`, with which its call ended, where the server goes on.
+    A batch that the end of the server broke off is recognized anew, as a whole: nobody was told any of it.
+    `close` may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        recognizer: ServedRecognizer,
+        *,
+        restarts: int,
+        on_restart: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        self._recognizer = recognizer
+        self.whole_clips = recognizer.whole_clips
+        self._kept = KeptServer(
+            _Loaded(recognizer), section="recognizer", restarts=restarts, on_restart=on_restart
+        )
+
+    @property
+    def serving_pid(self) -> int | None:
+        """Process id of the server that is asked; None while there is none or it is started again."""
+        return self._kept.serving_pid
+
+    def load(self) -> None:
+        """Start the server and remember what it is. Raises BackendError as the recognizer does."""
+        self._kept.start()
+
+    def warm_up(self) -> None:
+        self._recognizer.warm_up()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what the recognizer said after the first start, which every later server has to say too."""
+        return self._kept.fingerprint()
+
+    def supports(self, language: str | None) -> bool:
+        return self._recognizer.supports(language)
+
+    def features(self, batch: Sequence[AudioWindow]) -> Features | None:
+        return self._recognizer.features(batch)
+
+    def recognize(self, batch: Sequence[AudioWindow], features: Features | None = None) -> RecognizedBatch:
+        """Recognize a batch, on another server where one ends.
+
+        Raises BackendError where the server has ended once too often, does not start again or is another one
+        then, and what the recognizer raises while its server runs.
         """
-        with self._changed:
-            self._settle()
-            if self._server != server:
-                return True
-            if not isinstance(error, ServersGoneError) and is_running(self._model.server_pid):
-                if error is not None:
-                    raise error
-                return False
-            if self._server >= self._restarts:
-                raise BackendError(
-                    f"language_model: its server has ended {self._server + 1} times, and soak.restarts "
-                    f"allows {self._restarts} restarts; its log says why"
-                ) from error
-            self._restarting = True
-        self._restart()
-        return True
+        while True:
+            server = self._kept.running()
+            try:
+                return self._recognizer.recognize(batch, features)
+            except Exception as error:  # noqa: BLE001 - raised again where the server goes on
+                self._kept.is_replaced(server, error)
 
-    def _settle(self) -> None:
-        """Wait until nobody restarts the server. Raises BackendError where it cannot be used any more."""
-        self._changed.wait_for(lambda: not self._restarting)
-        if self._closed:
-            raise BackendError(_CLOSED)
-        if self._broken is not None:
-            raise BackendError(self._broken)
+    def close(self) -> None:
+        """Take the server down, also one that is being started again; returns when nothing of it is left."""
+        self._kept.close()
 
-    def _restart(self) -> None:
-        began = time.monotonic()
-        broken: str | None = "language_model: the server was not started again"
-        try:
-            self._model.close()
-            self._start_again()
-            broken = None
-        except BackendError as error:
-            broken = str(error)
-            raise
-        finally:
-            with self._changed:
-                self._broken = broken
-                self._server += broken is None
-                self._restarting = False
-                self._changed.notify_all()
-        self._on_restart(time.monotonic() - began)
 
-    def _start_again(self) -> None:
-        """Start the same server; none is left running where that fails."""
-        try:
-            self._model.start()
-            now, before = self._model.fingerprint(), self.fingerprint()
-            differing = sorted(name for name in {*now, *before} if now.get(name) != before.get(name))
-            if differing:
-                raise BackendError(
-                    "language_model: the server that was started again is another one; it differs in "
-                    f"{', '.join(differing)}"
-                )
-            if self._closed:
-                raise BackendError(_CLOSED)
-        except BaseException:
-            self._model.close()
-            raise
+class _Loaded:
+    """A recognizer as KeptServer starts it."""
+
+    def __init__(self, recognizer: ServedRecognizer) -> None:
+        self._recognizer = recognizer
+        self.fingerprint, self.start, self.close = recognizer.fingerprint, recognizer.load, recognizer.close
+
+    @property
+    def server_pid(self) -> int | None:
+        return self._recognizer.server_pid
