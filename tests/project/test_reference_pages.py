@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import misheard
+from misheard.commands import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -53,6 +55,15 @@ def test_the_page_of_commands_has_all_of_them() -> None:
         "misheard soak check",
     } <= COMMANDS.keys()
     assert {"--ref", "--hyp", "--costs", "--set"} <= COMMANDS["misheard score"]
+
+
+@pytest.mark.parametrize("group", ["", "baseline", "judge", "soak", "suite"])
+def test_lists_of_commands_say_whole_sentences(group: str) -> None:
+    done = CliRunner().invoke(app, [*group.split(), "--help"], terminal_width=80)
+    listed = done.stdout.split("Commands:\n")[1].splitlines()
+    assert len(listed) >= 2
+    assert [line for line in listed if not line.endswith(".")] == []
+    assert "..." not in " ".join(listed)
 
 
 def test_every_schema_is_named() -> None:

@@ -28,7 +28,7 @@ def promote(
     typer.echo(f"{plain(run.resolve().name)} is the baseline of {plain(promotion.suite)}: {baselines / LOG}")
 
 
-@baseline_app.command()
+@baseline_app.command(short_help="Print the log of promotions, oldest first.")
 def show(
     suite: Annotated[str | None, typer.Option(help="Only of this suite.")] = None,
     baselines: Folder = Path("baselines"),

@@ -23,7 +23,7 @@ def template(
     typer.echo(f"Wrote {plain(str(file))}")
 
 
-@judge_app.command()
+@judge_app.command(short_help="Run the judge over a calibration set.")
 def calibrate(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Run config with judge, a YAML file.")],
     over: Annotated[

@@ -27,10 +27,10 @@ class _PlaysByDefault(TyperGroup):
 
 
 soak_app = typer.Typer(cls=_PlaysByDefault, no_args_is_help=True, help=_HELP)
-soak_app.command()(check)
+soak_app.command(short_help="Check a trace of any product.")(check)
 
 
-@soak_app.command(_PLAY)
+@soak_app.command(_PLAY, short_help="Play a session to a live system, and judge it.")
 def play(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Run config, a YAML file; see configs/.")],
     minutes: Annotated[

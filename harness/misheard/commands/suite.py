@@ -17,10 +17,10 @@ from misheard.commands.suite_split import split
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
 
-suite_app.command()(init)
+suite_app.command(short_help="Start a suite: files to fill in.")(init)
 
 
-@suite_app.command()
+@suite_app.command(short_help="Check a suite, recordings included.")
 def validate(
     path: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")],
 ) -> None:
@@ -45,11 +45,11 @@ def validate(
         typer.echo(f"{suite.selection.note()}: recordings not checked")
 
 
-suite_app.command()(show)
+suite_app.command(short_help="Print what a suite holds, and probable mistakes.")(show)
 suite_app.command("import")(import_source)
-suite_app.command()(mix)
-suite_app.command()(split)
-suite_app.command()(rotate)
-suite_app.command("open")(open_holdout)
-suite_app.command()(lock)
-suite_app.command()(diff)
+suite_app.command(short_help="Derive tiers of noise and simulated microphones.")(mix)
+suite_app.command(short_help="Divide a suite: holdout, regression set, rolling rest.")(split)
+suite_app.command(short_help="Renew a share of the rolling set.")(rotate)
+suite_app.command("open", short_help="Open the sealed holdout for one run.")(open_holdout)
+suite_app.command(short_help="Write fingerprints of all items, so that edits show.")(lock)
+suite_app.command(short_help="Say what changed between two states of a suite.")(diff)
