@@ -33,6 +33,7 @@ NOT_RUN = {
     ("start", "scripts/demo --out runs/demo"): MINUTES,
     ("start", "scripts/misheard report runs/demo --html --open"): MINUTES,
     ("start", "scripts/misheard report runs/demo --by speed --metric correct_rate"): MINUTES,
+    ("own-recordings", "scripts/fetch_models whisper-tiny.en"): MINUTES,
     ("own-recordings", "pip install '.[run]'"): MINUTES,
     ("own-recordings", "scripts/fetch_models --python python"): MINUTES,
     ("own-recordings", "misheard doctor configs/cpu.yaml --cpu"): "starts every model library",
@@ -48,6 +49,10 @@ NOT_RUN = {
         "compare-providers",
         "misheard score --ref questions.csv --hyp provider-a/ --hyp provider-b/ --profile plain",
     ): SHOWN,
+    (
+        "compare-providers",
+        "python3 examples/python/provider_outputs.py provider-a > a.jsonl",
+    ): "tests/examples/test_python_examples.py runs it",
     (
         "compare-providers",
         "python3 examples/python/provider_outputs.py provider-a seconds.csv > a.jsonl",
@@ -215,7 +220,7 @@ CHECKS = {
     ("code-switching", "cat > heard.jsonl <<'END'"): check_code_switching,
     (
         "compare-providers",
-        "misheard suite import examples/data/questions.csv my-suite --audio-root configs/demo/audio \\",
+        "misheard suite import examples/data/questions.csv providers --audio-root configs/demo/audio \\",
     ): check_comparison,
     ("compare-providers", "cat > gate.yaml <<'END'"): check_gate,
     (
