@@ -22,10 +22,16 @@ def file(items_html: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(browser: "Browser", file: Path) -> "Iterator[Page]":
-    """One page for all tests; a console message, or a request for anything but the page, fails the last."""
+    """One page for all tests; a console message fails the last.
+
+    So does a request for anything but the page and the drawing of its first item: no recording is loaded
+    before it is played.
+    """
     context = browser.new_context(viewport={"width": 360, "height": 780})
     page = context.new_page()
     said: list[str] = []
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on(
         "console",
@@ -33,7 +39,8 @@ def opened(browser: "Browser", file: Path) -> "Iterator[Page]":
     )
     page.goto(file.as_uri())
     yield page
-    assert said == []
+    drawing = (file.parent / "x.svg").as_uri()
+    assert said == [] and file.as_uri() in asked and set(asked) <= {file.as_uri(), drawing}
     context.close()
 
 
@@ -81,9 +88,32 @@ def test_right_to_left_texts_run_from_the_right(page: "Page") -> None:
     item = opened_item(page, 3)
     assert edits(item, "words") == ["substituted: بالعالم by العالم;"]
     line = item.locator(".aligned.is-words").first
+    # letters join over the edge of an edit as in their word, and no other text gets joiners
+    assert edits(item, "characters") == ["deleted: ب\u200d;"]
+    assert "\u200dالعالم" in item.locator(".aligned.is-characters").first.inner_text()
+    assert "\u200d" not in item.locator(".item-text").first.inner_text()
     assert line.get_attribute("dir") == "rtl" and line.get_attribute("lang") == "ar"
     first, last = (line.locator(one).first.bounding_box() for one in ("del", "ins"))
     assert first is not None and last is not None and first["x"] > last["x"]
+
+
+def test_texts_that_arms_share_stand_once_and_what_was_judged_says_how(page: "Page") -> None:
+    item = opened_item(page, 6)
+    assert [text for text in item.locator("h3").all_inner_texts() if "arm" in text] == [
+        "Heard, audio arm",
+        "Corrected, audio arm",
+    ]
+    arms = item.locator(".arm").all_inner_texts()
+    for arm, found in zip(
+        arms,
+        (
+            ("83.5 of 100", "50 of 100, undecided: its replies are on two sides of the threshold"),
+            ("100 of 100, not asked: the very same text",),
+            ("no valid reply",),
+        ),
+        strict=True,
+    ):
+        assert arm.count("judge, ") == len(found) and all(one in arm for one in found)
 
 
 def test_items_are_found_filtered_and_ordered_and_the_address_says_so(page: "Page", file: Path) -> None:
@@ -102,6 +132,18 @@ def test_items_are_found_filtered_and_ordered_and_the_address_says_so(page: "Pag
     assert "errors" in shown[0] and "items.sort=errors" in page.url
     page.get_by_role("button", name="Next").click()
     assert state.inner_text() == "26 to 34 of 34 items"
+
+
+def test_the_worst_cell_leads_to_its_items_the_one_with_most_errors_first(page: "Page") -> None:
+    page.locator(".highlight .further a").first.click()
+    assert "items.axis." in page.url and "items.sort=errors" in page.url
+    found = page.locator("details.item .item-signs").all_inner_texts()
+    errors = [
+        int(text.split(" word error")[0].split()[-1])
+        for text in found
+        if " word error" in text and "no " not in text
+    ]
+    assert errors == sorted(errors, reverse=True) and errors[0] > 0
 
 
 def test_a_cell_leads_to_its_items_and_a_failure_to_its_item(page: "Page") -> None:

@@ -406,8 +406,7 @@
     if ([...query.keys()].some((name) => name.startsWith("items."))) goTo(top);
   };
 
-  /* Links of matrix cells are no stops of the Tab key of their own: Enter follows the one of the focused cell. */
-  for (const link of document.querySelectorAll(".is-matrix td a")) link.tabIndex = -1;
+  /* Links of cells are no stops of the Tab key of their own: Enter follows the one of the focused cell. */
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches?.("td[tabindex]")) event.target.querySelector("a")?.click();
   });

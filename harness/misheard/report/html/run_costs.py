@@ -53,7 +53,8 @@ def costs_section(report: Document) -> Iterator[Section]:
     blocks += [Prose(tuple(noise_floor(report, UNICODE)), "quiet")]
     blocks += _charts(report, shown, arms)
     blocks += _answers(report)
-    note = f"change: audio {UNICODE.minus} transcript, pair by pair; other arms over their own items"
+    change = f"change: audio {UNICODE.minus} transcript, pair by pair, of shares in points"
+    note = f"{change}; other arms over their own items"
     yield Section("arms", "What mishearing costs", tuple(blocks), note)
 
 

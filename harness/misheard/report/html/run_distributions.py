@@ -33,8 +33,8 @@ def distributions_section(documents: RunDocuments) -> Iterator[Section]:
     if whole := whole_distributions(report):
         blocks.append(_errors(report, whole))
     if blocks:
-        note = "each item's own value; the corpus rate is made of sums, not of these"
-        yield Section("distributions", "Item by item", tuple(blocks), note)
+        note = "each item's own value, bars count items; the corpus rate is made of sums, not of these"
+        yield Section("distributions", "Spread over the items", tuple(blocks), note)
 
 
 def _figures(table: CountTable, families: Sequence[Family]) -> Iterator[Figure]:

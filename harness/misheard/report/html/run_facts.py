@@ -119,19 +119,11 @@ def reproduce_section(documents: RunDocuments) -> Section:
     import yaml
 
     run, name = documents.run, shlex.quote(documents.name)
-    suite = run["suite"].get("path") or run["config"].get("suite") or "SUITE"
-    again = ["misheard run again.yaml", f"--suite {shlex.quote(str(suite))}", "--out again"]
-    if run.get("cpu"):
-        again.insert(1, "--cpu")
-    if (limit := run["suite"].get("limit")) is not None:
-        again.append(f"--limit {limit}")
     commands = [
         f"misheard score {name}                # again from the journal, without a model: the same bytes",
         f"misheard report {name} --html        # this page",
         "",
-        "# with the configuration below in again.yaml; what differs then is the noise of two runs",
-        " ".join(again),
-        f"misheard compare {name} again",
+        *_again(run, name),
     ]
     config = yaml.safe_dump(
         {k: v for k, v in run["config"].items() if v is not None}, sort_keys=False, allow_unicode=False
@@ -141,3 +133,26 @@ def reproduce_section(documents: RunDocuments) -> Section:
         Details("again.yaml", (Code(config),)),
     )
     return Section("reproduce", "How to reproduce", blocks)
+
+
+def _again(run: Document, name: str) -> Iterator[str]:
+    """Yield the commands that run everything once more, and compare the two."""
+    if run["config"]["recognizer"]["kind"] == "imported":
+        yield "# its outputs were imported: what made them makes them again; then: misheard import"
+        return
+    suite = run["suite"]
+    path = suite.get("path") or run["config"].get("suite") or "SUITE"
+    again = ["misheard run again.yaml", f"--suite {shlex.quote(str(path))}", "--out again"]
+    if run.get("cpu"):
+        again.insert(1, "--cpu")
+    if (limit := suite.get("limit")) is not None:
+        again.append(f"--limit {limit}")
+    subset = suite.get("subset")
+    if subset in ("regression", "rolling"):
+        again.append(f"--subset {subset}")
+    yield "# with the configuration below in again.yaml; what differs then is the noise of two runs"
+    if subset == "holdout":
+        again.append("--holdout")
+        yield f"misheard suite open {shlex.quote(str(path))} --reason WHY   # each opening is written down"
+    yield " ".join(again)
+    yield f"misheard compare {name} again"

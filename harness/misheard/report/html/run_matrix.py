@@ -119,7 +119,9 @@ def _overview(
         for place, group in enumerate(groups)
     ]
     noun = unit_noun(report["items"])
-    signs = list(shared_signs(report["statistics"], noun, groups))
+    signs = list(shared_signs(report["statistics"], noun, []))
+    if any(len(same) > 1 for same in groups):
+        signs.append("conditions in one row: the very same items")
     if any(WORST in cell.marks for column in cells for cell in column):
         signs.append(f"{UNICODE.worst} worst cell of a column, with all that equal it")
     if any(column.mark for column in columns):

@@ -89,7 +89,7 @@ def _table(
 
 def _seconds(value: float | None) -> Cell:
     return Cell(
-        UNICODE.missing if value is None else f"{value:.3f}",
+        UNICODE.missing if value is None else f"{value:.3f}" if value >= 0.0005 or not value else "<0.001",
         sort=value,
         tone="quiet" if value is None else "",
     )

@@ -1,6 +1,7 @@
 """Values with their intervals, a row per name: arms, conditions, or the differences of a comparison."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _ROW, _DOT, _EDGE, _LEGEND = 400, 14, 14, 36, 24
+_LEGEND_ROW, _BESIDE_NAME = 18, 44
+"""Pixels that a further row of the legend takes, and what stands beside a name in it."""
 _MOST_LETTERS = 22
 
 
@@ -69,14 +72,32 @@ def intervals(data: Intervals) -> str:
     """Return the chart as SVG. A legend names the series where there are several."""
     series = _series(data)
     dots = sum(max(1, len(row.dots)) for row in data.rows)
-    height = _EDGE + _DOT * dots + _ROW * len(data.rows) + (_LEGEND if len(series) > 1 else 0)
+    height = _EDGE + _DOT * dots + _ROW * len(data.rows) + _legend_height(series)
     return draw(
         data.name, data.title, data.description, (_WIDTH, height), lambda figure: _paint(figure, data, series)
     )
 
 
 def _series(data: Intervals) -> dict[str, Dot]:
-    return {dot.series: dot for row in data.rows for dot in row.dots}
+    """Return a dot of every series, in the order of the row that has most."""
+    rows = sorted(data.rows, key=lambda row: -len(row.dots))
+    return {dot.series: dot for row in rows for dot in row.dots}
+
+
+def _legend_columns(series: Collection[str]) -> int:
+    """Return how many names of the legend fit beside each other."""
+    widths = [text_width([name]) + _BESIDE_NAME for name in series]
+    for columns in range(len(widths), 1, -1):
+        rows = math.ceil(len(widths) / columns)
+        if sum(max(widths[at : at + rows]) for at in range(0, len(widths), rows)) <= _WIDTH:
+            return columns
+    return 1
+
+
+def _legend_height(series: Collection[str]) -> int:
+    if len(series) < 2:
+        return 0
+    return _LEGEND + _LEGEND_ROW * (math.ceil(len(series) / _legend_columns(series)) - 1)
 
 
 def _paint(figure: "Figure", data: Intervals, series: dict[str, Dot]) -> None:
@@ -100,7 +121,7 @@ def _paint(figure: "Figure", data: Intervals, series: dict[str, Dot]) -> None:
             _dot(axes, height + place, dot)
         height += count + _ROW / _DOT
     axes.set_yticks(places, labels)
-    frame(figure, left=text_width(labels) + 14, top=_LEGEND + 6 if len(series) > 1 else 6, right=22)
+    frame(figure, left=text_width(labels) + 14, top=_legend_height(series) + 6, right=22)
     axes.set_ylim(height - _ROW / _DOT - 0.2, -0.8)
     if data.limits is not None:
         axes.set_xlim(*data.limits)
@@ -135,6 +156,6 @@ def _marker(dot: Dot) -> dict[str, Any]:
 def _legend(figure: "Figure", axes: "Axes", series: dict[str, Dot]) -> None:
     handles = [axes.plot([], [], **_marker(dot), label=name)[0] for name, dot in series.items()]
     figure.legend(
-        handles=handles, loc="upper left", ncols=len(series), handletextpad=0.2, columnspacing=1.2,
-        borderpad=0.0, borderaxespad=0.2,
+        handles=handles, loc="upper left", ncols=_legend_columns(series), handletextpad=0.2,
+        columnspacing=1.2, borderpad=0.0, borderaxespad=0.2,
     )  # fmt: skip

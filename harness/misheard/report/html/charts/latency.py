@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 360, 210
+_LEAST_SECONDS = 0.01
+"""Times that are all shorter stand in milliseconds."""
+
 _NEAR = 0.1
 """Quantiles that are nearer to each other, as a share of the width, have one name."""
 
@@ -54,7 +57,8 @@ def _paint(figure: "Figure", data: Latency) -> None:
     axes.set_yticks([0, 0.5, 1.0], ["", "50%", "100%"])
     axes.tick_params(axis="y", labelcolor=ink("quiet"))
     axes.locator_params(axis="x", nbins=5)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
+    unit, scale = ("s", 1.0) if data.seconds[-1] >= _LEAST_SECONDS else ("ms", 1000.0)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{scale * value:g} {unit}")
     axes.plot(data.seconds, data.shares, color=ink("transcript"), linewidth=2.0, drawstyle="steps-post")
     last = max(data.seconds[-1], data.upper_bound or 0.0, data.budget or 0.0)
     for _, at, share in data.quantiles:
