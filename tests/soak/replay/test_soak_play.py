@@ -211,12 +211,20 @@ def test_a_folder_is_used_once(config: Path) -> None:
     assert [path.name for path in (config.parent / "soak").iterdir()] == ["mine.txt"]
 
 
-def test_a_fault_that_did_not_happen_is_no_pass(config: Path) -> None:
-    done = soak(config, "--fault", "recognizer_error@59.5")
-    assert done.returncode == 4
-    assert "1 fault did not happen before the session ended" in " ".join(done.stdout.split())
+def test_a_fault_that_did_not_happen_is_no_pass_even_where_nobody_reads_it(config: Path) -> None:
+    out = config.parent / "soak"
+    command = [sys.executable, "-m", "misheard", "soak", str(config), "--minutes", "1", "--speed", "max",
+               "--cpu", "--limits", str(config.parent / "limits.yaml"), "--out", str(out),
+               "--fault", "recognizer_error@59.5"]  # fmt: skip
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 4, done.stderr
     assert state(config.parent)["missed_faults"] == ["recognizer_error@59.5"]
-    assert json.loads((config.parent / "soak" / "verdict.json").read_bytes())["exit_code"] == 4
+    assert json.loads((out / "verdict.json").read_bytes())["exit_code"] == 4
+    judged = misheard("soak", "check", out, cwd=config.parent)
+    assert judged.returncode == 4
+    assert "1 fault did not happen before the session ended" in " ".join(judged.stdout.split())
+    assert "1 without evidence" in judged.stdout
 
 
 def hear_hang_ups() -> None:
