@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from hostile_pages import gate_check, hostile_comparison
+from hostile_pages import KEY, entry, gate_check, hostile_comparison
 from hostile_run import AXIS, hostile_documents, hostile_table
 
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
-from misheard.report.html import comparison_page, run_failures, run_verdict
+from misheard.report.html import comparison_page, index_page, run_failures, run_verdict
+from misheard.report.html.index_documents import Index
 from misheard.report.html.page import Filters, Page, Panels, Prose, Section, Table
 from misheard.report.html.run_highlights import named_cells
 from misheard.report.html.run_matrix import matrix_section, shown_groups
@@ -103,3 +104,17 @@ def test_of_very_many_checks_those_that_passed_go_first(monkeypatch: pytest.Monk
     (section,) = verdict_section(verdict)
     (table,) = [block for block in section.blocks if isinstance(block, Table)]
     assert [row.name for row in table.rows] == ["c0", "c2"] and table.notes[0].startswith("and 1 more")
+
+
+def test_of_very_many_metrics_of_runs_those_that_most_have_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(index_page, "_MOST_FIGURES", 4)
+    figure = entry(0).figures[KEY]
+    runs = [
+        entry(n, figures={(str(n), "wer"): figure, **({KEY: figure} if n else {})}, suite_name=str(n))
+        for n in range(3)
+    ]
+    first = index_page.index_page(Index(tuple(runs), ())).sections[0].blocks[0]
+    assert isinstance(first, Table) and [column.title for column in first.columns if column.group] == ["en"]
+    assert first.notes[1].startswith("3 more metrics")

@@ -1,5 +1,6 @@
 """The page of several runs: a row each, and how their primary metrics went from run to run."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from misheard.report.html.charts.axis import axis_value
@@ -11,6 +12,9 @@ from misheard.report.labels import UNICODE, count_of, format_interval, format_va
 
 _SIGNS = {"good": "✓ ", "bad": "✗ ", "quiet": "? "}
 _MOST_TRENDS = 40
+_MOST_FIGURES = 12_000
+"""Figures of the table, runs times metrics; the pages of the runs have the others."""
+
 _COLUMN_NOTE = "audio arm, over the items of the language, with its 95% interval"
 
 Numbered = tuple[int, Entry]
@@ -46,7 +50,7 @@ def _sections(index: Index, numbered: Sequence[Numbered], runs: Sequence[Numbere
 
 
 def _table_section(numbered: Sequence[Numbered]) -> Section:
-    keys = list(dict.fromkeys(key for _, entry in numbered for key in entry.figures))
+    keys, more = _shown_keys(numbered)
     metrics = [metric for _, metric in keys]
     keys.sort(key=lambda key: metrics.index(key[1]))
     columns = (
@@ -65,8 +69,18 @@ def _table_section(numbered: Sequence[Numbered]) -> Section:
         for number, entry in numbered
     )
     notes = (f"* under 50 items or 6 sessions {UNICODE.dot} {UNICODE.missing} none",)
+    if more:
+        notes += (f"{more:,} more metrics, which fewer runs have, are in the pages of the runs",)
     table = Table("index", "In the order of time", "run", columns, rows, notes=notes)
     return Section("runs", "Every run", (table,))
+
+
+def _shown_keys(numbered: Sequence[Numbered]) -> tuple[list[Key], int]:
+    """Return the metrics of the table in order, those of most runs, and how many have no room."""
+    runs = Counter(key for _, entry in numbered for key in entry.figures)
+    most = max(1, _MOST_FIGURES // len(numbered))
+    kept = {key for key, _ in runs.most_common(most)}
+    return [key for key in runs if key in kept], len(runs) - len(kept)
 
 
 def _title(key: Key) -> str:
