@@ -5,6 +5,9 @@ from pathlib import Path
 
 from misheard.errors import INSTALL_ADVICE, BackendError, InputError
 
+FETCHED = ("whisper-base", "whisper-tiny.en", "smollm2-135m-instruct")
+"""The models of scripts/models.toml."""
+
 
 def cache_dir() -> Path:
     """Return misheard's cache: `MISHEARD_CACHE`, else `misheard` in the user's cache folder."""
@@ -32,9 +35,10 @@ def resolve_model(option: str, model: str, revision: str | None, base: Path) -> 
     if "/" not in model:
         folder = models_dir() / model
         if not folder.is_dir():
+            fetched = f"{model} fetches it" if model in FETCHED else f"fetches {', '.join(FETCHED)}"
             raise InputError(
                 f"{option}: no model is called {model!r} in {models_dir()}; "
-                "scripts/fetch_models puts the demo's models there, MISHEARD_MODELS names another folder"
+                f"scripts/fetch_models {fetched} in a checkout, MISHEARD_MODELS names another folder"
             )
         return str(folder)
     if revision is None:

