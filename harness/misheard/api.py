@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of, counted
 from misheard.scoring.texts import (
     Annotations,
     Costs,
@@ -179,7 +179,9 @@ def score(
     settings = TextSettings(profile, unit, language, costs, annotations)
     refs, hyps = _texts("references", references), _texts("hypotheses", hypotheses)
     if len(refs) != len(hyps):
-        raise InputError(f"{len(refs)} references but {len(hyps)} hypotheses; both need one per utterance")
+        references = count_of(len(refs), "reference")
+        hypotheses = counted(len(hyps), "hypothesis", "hypotheses")
+        raise InputError(f"{references} but {hypotheses}; both need one per utterance")
     if alternatives:
         from misheard.scoring.alternatives import matched_references
 

@@ -19,6 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Return a count before what is counted: `1 row is`, `2 rows are`."""
+    return f"{count} {one if count == 1 else many}"
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun in the right number."""
+    return counted(count, noun, f"{noun}s")
+
+
 def install_advice(extra: str) -> str:
     """Return how an extra of misheard is installed."""
     return f"pip install 'misheard[{extra}]' (in a checkout: pip install '.[{extra}]')"
@@ -57,8 +67,7 @@ class ProblemsError(InputError):
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
         self.source = source
         self.problems = tuple(problems)
-        count = len(self.problems)
-        lines = [f"{source}: {count} problem{'s' if count != 1 else ''}"]
+        lines = [f"{source}: {count_of(len(self.problems), 'problem')}"]
         super().__init__("\n".join([*lines, *(f"  {problem}" for problem in self.problems)]))
 
 

@@ -160,8 +160,8 @@ def test_a_score_is_frozen_and_prints_no_text() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((["canary", "b"], ["a"]), InputError, "2 references but 1 hypotheses"),
-        (("canary", ["a", "b"]), InputError, "1 references but 2 hypotheses"),
+        ((["canary", "b"], ["a"]), InputError, "2 references but 1 hypothesis"),
+        (("canary", ["a", "b"]), InputError, "1 reference but 2 hypotheses"),
         ((["canary"], [None]), TypeError, "hypotheses must be"),
         ((["a"], ["b"], "loud"), InputError, "profile 'loud' is not known"),
         ((["a"], ["b"], "nfc", "syllables"), InputError, "unit 'syllables' is not known"),

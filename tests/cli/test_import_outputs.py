@@ -161,7 +161,7 @@ def test_ids_that_are_not_there(tmp_path: Path, make_suite: MakePath) -> None:
     suite = make_suite()
     done = import_rows(tmp_path, suite, outputs_of(suite)[1:])
     assert done.returncode == 2
-    assert "1 items of the suite have no line: q00" in done.stderr and "--missing fail" in done.stderr
+    assert "1 item of the suite has no line: q00" in done.stderr and "--missing fail" in done.stderr
     assert not (tmp_path / "run").exists()
     done = import_rows(tmp_path, suite, outputs_of(suite)[1:], "--missing", "fail")
     assert done.returncode == 1
@@ -174,7 +174,7 @@ def test_answers_that_are_not_there(tmp_path: Path, make_suite: MakePath) -> Non
     del rows[2]["transcript_arm_answer"]
     done = import_rows(tmp_path, suite, rows)
     assert done.returncode == 2
-    assert "1 questions have no transcript_arm_answer, and others have: q02" in done.stderr
+    assert "1 question has no transcript_arm_answer, and others have: q02" in done.stderr
     assert import_rows(tmp_path, suite, rows, "--missing", "fail").returncode == 1
     assert "q02,transcript,respond,llm_error" in (tmp_path / "run" / "failures.csv").read_text()
 
@@ -234,8 +234,8 @@ def test_problems_of_lines_and_of_what_is_not_there_stand_in_one_list(
         "4 problems",
         f"({broken['id']}): llm_seconds is no number of seconds",
         f"outputs.jsonl:{len(rows) + 1}: id {rows[0]['id']} comes a second time",
-        f"1 items of the suite have no line: {absent['id']};",
-        f"1 questions have no control_answer, and others have: {unanswered['id']};",
+        f"1 item of the suite has no line: {absent['id']};",
+        f"1 question has no control_answer, and others have: {unanswered['id']};",
     ):
         assert problem in done.stderr
     assert "canary" not in done.stderr

@@ -395,7 +395,7 @@ def test_spoken_says_where_number_words_stay_words(files: Path, arguments: list[
         ([".", "--ref", "ref.txt", "--hyp", "ref.txt"], "--ref and --hyp"),
         (["--ref", "-", "--hyp", "-"], "standard input can be read once"),
         (["--ref", "gone.txt", "--hyp", "ref.txt"], "gone.txt: No such file"),
-        (["--ref", "ref.txt", "--hyp", "short.txt"], "4 references (lines), but short.txt has 1 hypotheses"),
+        (["--ref", "ref.txt", "--hyp", "short.txt"], "4 references (lines), but short.txt has 1 hypothesis"),
         (["--ref", "ref.txt", "--hyp", "latin.txt"], "latin.txt:1: byte 4 of the line: not UTF-8"),
         (["--ref", "ref.txt", "--hyp", "a.txt", "--profile", "loud"], "profile 'loud' is not known"),
         (["--ref", "ref.txt", "--hyp", "a.txt", "--format", "doc"], "format 'doc' is not known"),

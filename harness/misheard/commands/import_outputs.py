@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from misheard.commands.report import print_report
+from misheard.errors import counted
 
 
 def import_outputs(
@@ -51,8 +52,9 @@ def import_outputs(
         imported = importing.import_outputs(options, progress.advance)
     print_report(imported.scored.report)
     if imported.without_audio:
-        note = "have no recording that can be decoded here; the run compares only with others without them"
-        typer.echo(f"\n{imported.without_audio} items {note}")
+        have = counted(imported.without_audio, "item has", "items have")
+        note = "no recording that can be decoded here; the run compares only with others without them"
+        typer.echo(f"\n{have} {note}")
     if imported.left_out:
         typer.echo(f"\n{imported.left_out}")
     typer.echo(f"\nFiles of this run: {out}")

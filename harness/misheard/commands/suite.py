@@ -14,6 +14,7 @@ from misheard.commands.suite_open import open_holdout
 from misheard.commands.suite_rotate import rotate
 from misheard.commands.suite_show import show
 from misheard.commands.suite_split import split
+from misheard.errors import count_of, counted
 
 suite_app = typer.Typer(no_args_is_help=True, help="Look after suites: recordings with their truth.")
 
@@ -34,12 +35,13 @@ def validate(
     speech = sum(item.is_speech for item in suite.items)
     sessions = len({item.session for item in suite.items if item.session is not None})
     typer.echo(
-        f"{suite.name} {suite.version}: {len(suite.items)} items are fine "
-        f"({speech} speech, {len(suite.items) - speech} non-speech, {sessions} sessions)"
+        f"{suite.name} {suite.version}: {counted(len(suite.items), 'item is', 'items are')} fine "
+        f"({speech} speech, {len(suite.items) - speech} non-speech, {count_of(sessions, 'session')})"
     )
     if nameless := len(without_language(suite.items)):
         typer.echo(
-            f"note: {nameless} speech items have no language; misheard suite show says what goes by it"
+            f"note: {counted(nameless, 'speech item has', 'speech items have')} no language; misheard suite "
+            "show says what goes by it"
         )
     if suite.selection is not None and suite.selection.sealed:
         typer.echo(f"{suite.selection.note()}: recordings not checked")

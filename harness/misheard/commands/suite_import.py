@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 
 if TYPE_CHECKING:
     from misheard.suite.importers.importing import Imported
@@ -120,12 +120,12 @@ def _print(imported: "Imported", destination: Path) -> None:
     speech = sum(item.is_speech for item in items)
     sessions = len({item.session for item in items if item.session is not None})
     typer.echo(
-        f"imported {len(items)} of {len(found.rows)} rows: {speech} speech, {len(items) - speech} "
-        f"non-speech, {sessions} sessions; {imported.files} recordings, {imported.clips} clips cut out of "
-        "recordings"
+        f"imported {len(items)} of {count_of(len(found.rows), 'row')}: {speech} speech, "
+        f"{len(items) - speech} non-speech, {count_of(sessions, 'session')}; "
+        f"{count_of(imported.files, 'recording')}, {count_of(imported.clips, 'clip')} cut out of recordings"
     )
     if imported.broken:
-        typer.echo(f"left out {len(imported.broken)} rows; import.json lists them")
+        typer.echo(f"left out {count_of(len(imported.broken), 'row')}; import.json says why")
     for note in imported.notes:
         typer.echo(_shown(f"note: {note}"))
     typer.echo(f"\nSuite: {destination}\nLook at it: misheard suite show {destination}")

@@ -3,6 +3,7 @@
 import typer
 
 from misheard.commands.suite_split import SuitePath
+from misheard.errors import count_of
 
 
 def lock(suite: SuitePath) -> None:
@@ -27,4 +28,4 @@ def lock(suite: SuitePath) -> None:
                 raise
             typer.echo(f"{error}\nwhat changed since cannot be told", err=True)
     write_lock(path, made)
-    typer.echo(f"{len(made.items)} items locked: {path} ({made.sha256()[:12]})")
+    typer.echo(f"{count_of(len(made.items), 'item')} locked: {path} ({made.sha256()[:12]})")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from misheard.errors import count_of, counted
+
 
 def mix(
     suite: Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")],
@@ -41,13 +43,12 @@ def mix(
     with TerminalProgress() as progress:
         made = mix_suite(suite, destination, tiers, noise or ["pink"], seed, progress, name)
     counts = ", ".join(f"{count} {tier}" for tier, count in made.per_tier.items())
-    typer.echo(f"{destination}: {made.items} items ({counts})")
+    typer.echo(f"{destination}: {count_of(made.items, 'item')} ({counts})")
     if made.worst_snr_error_db is not None:
         typer.echo(f"ratios are within {made.worst_snr_error_db:.2f} dB of what was asked for")
     if made.scaled:
-        typer.echo(
-            f"{made.scaled} recordings were scaled down so that they do not clip (gain_db in mix.json)"
-        )
+        were = counted(made.scaled, "recording was", "recordings were")
+        typer.echo(f"{were} scaled down so as not to clip (gain_db in mix.json)")
     if made.left_out:
         typer.echo(
             f"left out: {made.left_out}\nnote: {suite} is split, and {destination} is not: it lacks what was "
@@ -62,4 +63,5 @@ def mix(
             "--name gives another"
         )
     if made.already_noisy:
-        typer.echo(f"{made.already_noisy} items have noise already and got no further noise tier")
+        have = counted(made.already_noisy, "item has", "items have")
+        typer.echo(f"{have} noise already and got no further noise tier")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from misheard.commands.suite_split import SuitePath
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 
 
 def open_holdout(
@@ -26,8 +26,8 @@ def open_holdout(
             raise InputError("--reason: say why the holdout is opened")
         reason = typer.prompt("Why is the holdout opened?", default="", show_default=False)
     opening, sealed = open_it(suite, reason)
-    items = "1 sealed item" if sealed == 1 else f"{sealed} sealed items"
     typer.echo(
-        f"opening {opening.number} by {opening.who} at {opening.at}: {items}, for one run\n"
+        f"opening {opening.number} by {opening.who} at {opening.at}: "
+        f"{count_of(sealed, 'sealed item')}, for one run\n"
         f"run it with: misheard run CONFIG --suite {suite} --holdout"
     )

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from misheard.errors import count_of
+
 if TYPE_CHECKING:
     from misheard.suite.overview import Cell, Overview
 
@@ -50,12 +52,12 @@ def _print(overview: "Overview") -> None:
 
     suite, whole = overview.suite, overview.whole
     left_out = "" if suite.selection is None else suite.selection.note()
+    note = f" ({left_out})" if left_out else ""
+    stdout.print(Text(f"{suite.name} {suite.version}: {count_of(whole.items, 'item')}{note}"))
     stdout.print(
-        Text(f"{suite.name} {suite.version}: {whole.items} items{f' ({left_out})' if left_out else ''}")
-    )
-    stdout.print(
-        f"{whole.speech} speech, {whole.items - whole.speech} non-speech, {whole.sessions} sessions, "
-        f"{_time(whole.seconds)}, {whole.words} words, {whole.characters} characters"
+        f"{whole.speech} speech, {whole.items - whole.speech} non-speech, "
+        f"{count_of(whole.sessions, 'session')}, {_time(whole.seconds)}, "
+        f"{count_of(whole.words, 'word')}, {count_of(whole.characters, 'character')}"
     )
     if overview.plans:
         stdout.print(f"{overview.plans} with a golden plan")
@@ -96,7 +98,7 @@ def _print_table(axes: tuple[str, ...], cells: "tuple[Cell, ...]") -> None:
         )
     stdout.print(table)
     if len(cells) > _MAX_ROWS:
-        stdout.print(f"and {len(cells) - _MAX_ROWS} more rows; --json has them all")
+        stdout.print(f"and {count_of(len(cells) - _MAX_ROWS, 'more row')}; --json has them all")
 
 
 def _print_durations(durations: tuple[int, ...]) -> None:

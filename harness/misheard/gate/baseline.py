@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import canonical_json, sha256_json
-from misheard.errors import IncompleteRunError, InputError, NotComparableError
+from misheard.errors import IncompleteRunError, InputError, NotComparableError, count_of
 from misheard.gate.comparable import RunFacts, read_facts, unfit
 from misheard.report.files import damaged_report
 from misheard.report.labels import plain
@@ -76,7 +76,7 @@ def _check_promotable(facts: RunFacts) -> None:
     problems = unfit(facts)
     failed = facts.run.report["failures"]["samples_failed"]
     if failed:
-        problems.append(f"{facts.name}: {failed} items failed; a baseline must have every item")
+        problems.append(f"{facts.name}: {count_of(failed, 'item')} failed; a baseline must have every item")
     if problems:
         raise IncompleteRunError("cannot be a baseline: " + "; ".join(problems))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from misheard.config import JudgeConfig, JudgeQuestion
-from misheard.errors import BackendError
+from misheard.errors import BackendError, count_of
 from misheard.judge.calibration import Rerun
 from misheard.judge.calibration_set import CalibrationItem, CalibrationSet
 from misheard.language_models.protocol import ChatRequest, Completion, LanguageModel
@@ -120,8 +120,8 @@ def _ask(
     if failed:
         kinds = ", ".join(sorted({str(completion.failure) for completion in failed}))
         raise BackendError(
-            f"judge: {len(failed)} of {len(ordered)} requests failed ({kinds}: {failed[0].detail}); nothing "
-            "was written; calibrate again when the model answers"
+            f"judge: {len(failed)} of {count_of(len(ordered), 'request')} failed ({kinds}: "
+            f"{failed[0].detail}); nothing was written; calibrate again when the model answers"
         )
     return replies
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from misheard.canonical import write_atomic
 from misheard.config import JudgeConfig, RunConfig, load_config
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 from misheard.judge.agreement import Agreement, agreements
 from misheard.judge.asking import Asked, ask_judge, judge_prompts
 from misheard.judge.calibration import (
@@ -118,7 +118,7 @@ def _notes(
     said = ", ".join(f"{count} by {name}" for name, count in people.items())
     notes = [f"Human scores: {said}."]
     per_request = asked.seconds / asked.requests if asked.requests else 0.0
-    notes.append(f"{asked.requests} requests in {asked.seconds:.1f} s, {per_request:.2f} s each.")
+    notes.append(f"{count_of(asked.requests, 'request')} in {asked.seconds:.1f} s, {per_request:.2f} s each.")
     missing = [question for question in judge.questions if question not in asked.rerun.judge]
     if missing:
         notes.append(f"The set has no item of the question {', '.join(missing)}; its numbers stay withheld.")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from misheard.errors import count_of
 from misheard.judge.calibration_set import CalibrationItem
 
 MAX_DRIFT = 1.0
@@ -45,7 +46,7 @@ class Drift:
             if value is not None and abs(value) > MAX_DRIFT + _ROUNDING
         ]
         if self.unpaired:
-            found.append(f"{len(self.unpaired)} items scored on one side only")
+            found.append(f"{count_of(len(self.unpaired), 'item')} scored on one side only")
         return found
 
 

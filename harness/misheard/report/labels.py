@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from misheard.errors import count_of as count_of
 from misheard.report.metric_names import (
     DETAIL_SUFFIXES,
     DETAILS,
@@ -239,11 +240,6 @@ def _within(
 
 def _clamped(bounds: tuple[float, float], ends: Sequence[float]) -> list[float]:
     return [min(max(end, bounds[0]), bounds[1]) for end in ends]
-
-
-def count_of(count: int, noun: str) -> str:
-    """Return a count with its noun in the right number."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def unit_noun(counts: Document) -> str:

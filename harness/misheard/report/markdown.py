@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from misheard.errors import count_of, counted
 from misheard.report.html.page import Highlight
 from misheard.report.html.run_highlights import deciding_metrics, highlights
 from misheard.report.html.run_verdict import banner, blocking
@@ -120,7 +121,8 @@ def _matrix(report: Document) -> Iterator[str]:
         ]
         yield _row([titles, *values, str(cells[0]["samples_failed"])])
     if len(shown) < len(groups):
-        yield from ["", f"{len(groups) - len(shown)} more cells are in matrix\\.csv\\."]
+        more = counted(len(groups) - len(shown), "more cell is", "more cells are")
+        yield from ["", f"{more} in matrix\\.csv\\."]
     few = report["statistics"]
     yield from [
         "",
@@ -153,5 +155,6 @@ def cut_lines(lines: Sequence[str], most_bytes: int, where: str) -> str:
     for number, line in enumerate(lines):
         size += len(line.encode("utf-8", "backslashreplace")) + 1
         if size > most_bytes:
-            return "\n".join([*lines[:number], "", f"{len(lines) - number} more lines: see {where}", ""])
+            rest = count_of(len(lines) - number, "more line")
+            return "\n".join([*lines[:number], "", f"{rest}: see {where}", ""])
     return "\n".join([*lines, ""])

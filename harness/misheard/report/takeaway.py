@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from misheard.errors import count_of
 from misheard.report.labels import (
     UNICODE,
-    count_of,
     difference_interval,
     format_interval,
     format_value,
@@ -213,4 +213,4 @@ def _failures(report: Document) -> Iterator[str]:
             if report["scorer"].get("on_failure") == "worst"
             else "is left out of what it failed in"
         )
-        yield f"{failed} of {samples} items failed; each {how}."
+        yield f"{failed} of {count_of(samples, 'item')} failed; each {how}."

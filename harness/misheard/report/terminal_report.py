@@ -149,7 +149,8 @@ def _failures(report: Document, width: int, marks: Marks) -> Iterator[Renderable
             parts = [count_of(summary["samples_failed"], "item")]
             parts += [_counts(summary[key], marks) for key in ("by_stage", "by_kind")]
             lines.append(Text(f"{arm:<12}{joined(parts, width, marks, indent=12, start=12)}"))
-    share = f"{failed} of {samples} items ({100 * failures['failure_rate']:.1f}%), each named in failures.csv"
+    share = f"{failed} of {count_of(samples, 'item')} ({100 * failures['failure_rate']:.1f}%)"
+    share = f"{share}, each named in failures.csv"
     yield Group(heading("Failures", share, width), *lines)
 
 

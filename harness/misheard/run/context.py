@@ -7,7 +7,7 @@ from typing import Any
 
 from misheard.canonical import changed_names
 from misheard.config import RunConfig
-from misheard.errors import NotComparableError, RunAbortedError
+from misheard.errors import NotComparableError, RunAbortedError, count_of
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.run.beside import Beside
@@ -178,5 +178,5 @@ class RunContext:
         if failed and self.config.on_failure == "abort":
             names = ", ".join(f"{item} ({failure.kind})" for item, failure in failed[:20])
             raise RunAbortedError(
-                f"{len(failed)} failed items, no report is written (--on-failure abort): {names}"
+                f"{count_of(len(failed), 'failed item')}, no report is written (--on-failure abort): {names}"
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from misheard.errors import counted
 from misheard.failures import FailureKind
 from misheard.metrics.base import Arm
 from misheard.suite.items import Item
@@ -185,7 +186,8 @@ def _check_complete(
     absent = [item.id for item in items if item.id not in lines]
     if absent:
         hint = "--missing fail counts them as failed"
-        problems.add(name, f"{len(absent)} items of the suite have no line: {named(absent)}; {hint}")
+        have = counted(len(absent), "item of the suite has", "items of the suite have")
+        problems.add(name, f"{have} no line: {named(absent)}; {hint}")
     for arm in arms:
         without = [
             item.id
@@ -196,5 +198,6 @@ def _check_complete(
             and not (arm is Arm.AUDIO and lines[item.id].failed)
         ]
         if without:
-            hint = f"{len(without)} questions have no {ANSWER_FIELDS[arm]}, and others have: {named(without)}"
+            have = counted(len(without), "question has", "questions have")
+            hint = f"{have} no {ANSWER_FIELDS[arm]}, and others have: {named(without)}"
             problems.add(name, f"{hint}; --missing fail counts them as failed")

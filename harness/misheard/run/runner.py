@@ -7,7 +7,7 @@ from typing import Any
 import misheard
 from misheard.canonical import changed_names
 from misheard.config import RunConfig
-from misheard.errors import InputError, NotComparableError
+from misheard.errors import InputError, NotComparableError, count_of
 from misheard.execution import ExecutionConfig
 from misheard.metrics.base import Arm
 from misheard.recognizers.settings import CommandSettings
@@ -53,7 +53,7 @@ def check_size(config: RunConfig, suite: Suite) -> None:
     recognizer = config.recognizer
     if isinstance(recognizer, CommandSettings) and len(suite.items) > recognizer.max_items:
         raise InputError(
-            f"the suite has {len(suite.items)} items, more than the {recognizer.max_items} of "
+            f"the suite has {count_of(len(suite.items), 'item')}, more than the {recognizer.max_items} of "
             "recognizer.max_items, and each starts a process; raise it with --max-items, or cut with --limit"
         )
 

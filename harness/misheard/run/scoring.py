@@ -6,7 +6,7 @@ from typing import Any
 
 from misheard.canonical import sha256_json
 from misheard.config import RunConfig, parse_config
-from misheard.errors import IncompleteRunError, RunAbortedError
+from misheard.errors import IncompleteRunError, RunAbortedError, count_of
 from misheard.metrics.base import Arm, Family
 from misheard.metrics.content import SystemContent, number_words_kept, suite_content
 from misheard.metrics.registry import ScoringSettings, families, scorer_description
@@ -228,7 +228,7 @@ def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recogni
     missing = len(found) - len(recognized)
     if missing:
         raise IncompleteRunError(
-            f"{directory.root}: {missing} of {len(found)} items are not recognized yet; "
+            f"{directory.root}: {missing} of {count_of(len(found), 'item')} not recognized yet; "
             f"go on with misheard run … --out {directory.root} --resume"
         )
     return recognized
@@ -274,5 +274,5 @@ def _check_policy(config: RunConfig, suite: Suite, outputs: Outputs) -> None:
     if failed and config.on_failure == "abort":
         names = ", ".join(sorted(failed)[:20])
         raise RunAbortedError(
-            f"{len(failed)} failed items, no report is written (--on-failure abort): {names}"
+            f"{count_of(len(failed), 'failed item')}, no report is written (--on-failure abort): {names}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from misheard.errors import counted
 from misheard.scoring.document import ITEM_COLUMNS, files_document, item_row
 from misheard.scoring.files import FilesRequest, ScoredFiles, SystemScore, score_files
 from misheard.transcripts.pairing import begin_with_ids
@@ -80,7 +81,7 @@ def _notes(scored: ScoredFiles) -> Iterator[str]:
     """Yield what was counted as words and looks like something else."""
     name = _shown(scored.reference.name)
     if count := scored.unread_choices:
-        hold = "1 reference holds" if count == 1 else f"{count} references hold"
+        hold = counted(count, "reference holds", "references hold")
         yield f"{name}: {hold} accepted spellings as {{a / b}}, counted as words; --alternatives reads them"
     for system in scored.systems:
         if begin_with_ids(scored.reference, system.transcripts):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from misheard.errors import count_of
 from misheard.suite.items import Item
 from misheard.suite.selection import SetName
 from misheard.suite.split import Split
@@ -62,7 +63,7 @@ def _warnings(total: Mapping[SetName, int], conditions: Mapping[str, Mapping[Set
         out.append(f"the holdout has {share:.1%} of the items, not {MIN_HOLDOUT:.0%} to {MAX_HOLDOUT:.0%}")
     for name in (SetName.HOLDOUT, SetName.REGRESSION):
         absent = [
-            f"{condition} ({sum(sets.values())} items)"
+            f"{condition} ({count_of(sum(sets.values()), 'item')})"
             for condition, sets in conditions.items()
             if total[name] and not sets[name]
         ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from misheard.errors import Problem, SuiteError
+from misheard.errors import Problem, SuiteError, count_of
 
 MAX_LISTED = 1_000
 _MAX_SHOWN = 60
@@ -38,7 +38,7 @@ class Problems:
     def error(self, source: str) -> SuiteError:
         """Return the error that lists everything."""
         more = self._count - len(self._listed)
-        rest = [Problem(source, f"{more} more problems; mend these first")] if more else []
+        rest = [Problem(source, f"{count_of(more, 'more problem')}; mend these first")] if more else []
         return SuiteError(source, [*self._listed, *rest])
 
 

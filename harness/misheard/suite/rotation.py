@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from misheard.errors import InputError
+from misheard.errors import InputError, counted
 from misheard.suite.balancing import FloatArray, Target, choose_units
 from misheard.suite.items import Item
 from misheard.suite.selection import SetName
@@ -81,7 +81,8 @@ def _entering(
         have = strata.totals(pool)[0]
     if have < lost[0]:
         raise InputError(
-            f"{lost[0]:.0f} items are to be replaced, and {have:.0f} are in reserve"
+            f"{counted(round(lost[0]), 'item is', 'items are')} to be replaced, and "
+            f"{counted(round(have), 'is', 'are')} in reserve"
             f"{' or retired' if reuse else ''}: {_ways_out(split, strata, seed, have, rested)}"
         )
     return choose_units(

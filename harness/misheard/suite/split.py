@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from misheard.canonical import write_atomic
+from misheard.errors import counted
 from misheard.suite.item_reader import ID
 from misheard.suite.items import Item
 from misheard.suite.problems import Problems, shown, suggestion
@@ -238,4 +239,4 @@ def named(ids: Sequence[str]) -> str:
 
 
 def _counted(ids: Sequence[str]) -> str:
-    return "1 item is" if len(ids) == 1 else f"{len(ids)} items are"
+    return counted(len(ids), "item is", "items are")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 from misheard.suite.balancing import FloatArray, Target, choose_units
 from misheard.suite.items import Item
 from misheard.suite.selection import SetName
@@ -118,8 +118,8 @@ def _check_holdout(items: float, of: float, strata: Strata) -> None:
     smallest = min(row[0] for row in strata.counts.values())
     raise InputError(
         f"no whole sessions with {MIN_HOLDOUT:.0%} to {MAX_HOLDOUT:.0%} of the items are found: the nearest "
-        f"have {items:.0f} of {of:.0f} items, and the smallest of {len(strata.counts)} sessions has "
-        f"{smallest}. A holdout takes about {round(1 / MAX_HOLDOUT)} sessions or more of similar size: "
+        f"have {items:.0f} of {of:.0f} items, and the smallest of {count_of(len(strata.counts), 'session')} "
+        f"has {smallest}. A holdout takes about {round(1 / MAX_HOLDOUT)} sessions or more of similar size: "
         "record other speakers, rooms or microphones, and run the suite whole until then. Do not cut "
         "sessions up: parts of one are not independent, and would stand on both sides of the seal"
     )
@@ -138,7 +138,8 @@ def extend_split(
     moved = [i for name, ids in members.items() for i in ids if listed.get(i, name) != name]
     if moved:
         raise InputError(
-            f"item {moved[0]} is in another session than when the suite was split ({len(moved)} such items); "
+            f"item {moved[0]} is in another session than when the suite was split "
+            f"({count_of(len(moved), 'such item')}); "
             "put the session back, or remove the split and split anew"
         )
     units = {}

@@ -5,6 +5,7 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 
+from misheard.errors import count_of
 from misheard.transcripts.fields import TEXT_FIELDS, find_field, id_field, session_field, text_field
 from misheard.transcripts.source import Source, Utterances
 
@@ -71,7 +72,7 @@ def _utterances(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Uttera
             continue
         row = row or [""]
         if len(row) != len(header):
-            raise source.error(f"{len(row)} fields, but the header has {len(header)}", number)
+            raise source.error(f"{count_of(len(row), 'field')}, but the header has {len(header)}", number)
         for name, place in columns.items():
             found[name].append(row[place])
     if "id" in found:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of, counted
 from misheard.transcripts.formats import Transcripts
 from misheard.transcripts.source import Source, every, named, read_text
 
@@ -74,9 +74,9 @@ def _match(reference: Transcripts, hypothesis: Transcripts, missing: Missing) ->
     if reference.ids is None or hypothesis.ids is None:
         if len(reference.texts) != len(hypothesis.texts):
             raise InputError(
-                f"{reference.name} has {len(reference.texts)} references ({reference.format}), but "
-                f"{hypothesis.name} has {len(hypothesis.texts)} hypotheses ({hypothesis.format}); "
-                "both need one per utterance, in one order, or ids"
+                f"{reference.name} has {count_of(len(reference.texts), 'reference')} ({reference.format}), "
+                f"but {hypothesis.name} has {counted(len(hypothesis.texts), 'hypothesis', 'hypotheses')} "
+                f"({hypothesis.format}); both need one per utterance, in one order, or ids"
             )
         return hypothesis.texts, 0
     if reference.ids == hypothesis.ids:
@@ -150,6 +150,7 @@ def _sessions(
         return tuple(sessions[identifier] for identifier in ids)
     if len(sessions) != len(ids):
         raise InputError(
-            f"--sessions: {len(sessions)} sessions for {len(ids)} references of {reference.name}"
+            f"--sessions: {count_of(len(sessions), 'session')} for {count_of(len(ids), 'reference')} of "
+            f"{reference.name}"
         )
     return tuple(sessions)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from misheard.errors import count_of
 from misheard.transcripts.source import Source, Utterances
 
 _IGNORED = "ignore_time_segment_in_scoring"
@@ -49,7 +50,7 @@ def _rows(source: Source, fields: int) -> list[tuple[int, Sequence[str]]]:
             continue
         parts = line.split(None, 5)
         if len(parts) < fields:
-            raise source.error(f"{len(parts)} fields, but at least {fields} are needed", number)
+            raise source.error(f"{count_of(len(parts), 'field')}, but at least {fields} are needed", number)
         rows.append((number, parts))
     return rows
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 
 STDIN = "-"
 MAX_BYTES = 2 * 1024**3
 MAX_NAMED_IDS = 20
 _MAX_ID = 200
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 
 Role = Literal["reference", "hypothesis"]
 _T = TypeVar("_T")
@@ -82,6 +83,12 @@ class Source:
         raise self.error(f"the same id more than once: {named(twice)}")
 
 
+def refuse_spreadsheet(path: Path) -> None:
+    """Raise InputError where a file is called like a spreadsheet, saying what to save it as."""
+    if path.name.lower().endswith(_SPREADSHEETS):
+        raise InputError(f"{path}: is a spreadsheet; save it as CSV in UTF-8 and name that")
+
+
 def every(tasks: Iterable[Callable[[], _T]]) -> list[_T]:
     """Return what each task returns. Raises one InputError with the messages of all that raise one."""
     results: list[_T] = []
@@ -94,9 +101,8 @@ def every(tasks: Iterable[Callable[[], _T]]) -> list[_T]:
     if problems:
         shown = list(dict.fromkeys(problems))
         more = len(shown) - MAX_NAMED_IDS
-        raise InputError(
-            "\n".join(shown[:MAX_NAMED_IDS] + ([f"and {more} more such problems"] if more > 0 else []))
-        )
+        rest = [f"and {count_of(more, 'more such problem')}"] if more > 0 else []
+        raise InputError("\n".join(shown[:MAX_NAMED_IDS] + rest))
     return results
 
 
@@ -124,6 +130,8 @@ def read_text(place: str) -> str:
     Raises InputError, naming file, line and byte, for what is missing, too large, not UTF-8 or not text.
     """
     name = display_name(place)
+    if place != STDIN:
+        refuse_spreadsheet(Path(place))
     try:
         data = sys.stdin.buffer.read(MAX_BYTES + 1) if place == STDIN else _read_file(Path(place))
     except OSError as error:

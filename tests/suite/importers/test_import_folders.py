@@ -36,7 +36,7 @@ def test_kaldi_without_segments(folder: Path, tmp_path: Path) -> None:
     [
         ({"wav_scp": "u0 r0.wav\nu1 sox r1.wav -t wav - |\n"}, "u1", "is a command in wav.scp"),
         ({"wav_scp": "u0 r0.wav\nu1 touch pwned |\n"}, "u1", "is a command in wav.scp"),
-        ({"wav_scp": "u0 r0.wav\nu1 a.ark:17\n"}, "u1", "there is no such file"),
+        ({"wav_scp": "u0 r0.wav\nu1 a.ark:17\n"}, "u1", "the recording 'a.ark:17' is not in"),
         ({"wav_scp": "u0 r0.wav\n"}, "u1", "there is no recording"),
         ({"text": "u0 a b\n"}, "u1", "there is no reference"),
         ({"text": "u0 a\nu1\n"}, "u1", "the reference is empty"),
@@ -80,7 +80,7 @@ def test_trn_with_recordings_in_folders_below(folder: Path, tmp_path: Path) -> N
     imported = run_import(folder, tmp_path / "out")
     assert imported.guess.format == "trn"
     assert [(i.id, i.reference) for i in imported.suite.items] == [("r0", "hello {a / b}"), ("r9", "again")]
-    assert "2 recordings below" in imported.notes[1] and "braces" in imported.notes[2]
+    assert "2 recordings lie below" in imported.notes[1] and "braces" in imported.notes[2]
 
 
 def test_annotations_stay_unless_they_are_to_go(folder: Path, tmp_path: Path) -> None:

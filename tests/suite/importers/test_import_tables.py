@@ -151,7 +151,7 @@ def test_nemo_offsets_are_cut_without_loss(source: Path, tmp_path: Path) -> None
         ({"reference_answer": "a" * 80_001}, "the reference_answer has 80001 characters, more than 80000"),
         ({"text": "\ud800"}, "half of a surrogate pair"),
         ({"audio_filepath": None}, "there is no recording"),
-        ({"audio_filepath": "wav/none.wav"}, "'wav/none.wav' there is no such file"),
+        ({"audio_filepath": "wav/none.wav"}, "the recording 'wav/none.wav' is not in "),
         ({"audio_filepath": "wav"}, "is not a regular file"),
         ({"audio_filepath": "s3://bucket/a.wav"}, "is a URL"),
         ({"audio_filepath": "wav.tar"}, "is an archive"),
@@ -167,7 +167,7 @@ def test_a_row_that_makes_no_item(source: Path, tmp_path: Path, change: dict[str
     advice, problem = refusals(path, tmp_path / "out", format="nemo")
     assert problem.startswith("m.json:2: ") and why in problem
     assert "good" not in problem
-    assert "--skip-broken imports the other 1 rows" in advice
+    assert "--skip-broken imports the other row" in advice
     imported = run_import(path, tmp_path / "out", format="nemo", skip_broken=True)
     assert [item.id for item in imported.suite.items] == ["c3"]
     done = record(tmp_path / "out")
@@ -181,9 +181,9 @@ def test_all_broken_rows_are_listed_at_once(source: Path, tmp_path: Path) -> Non
     lines = ["id,path,text", "a,wav/c0.wav,x", "a,wav/c1.wav,y", "b,wav/c1.wav", "c,,", "d,wav/c2.wav,z,more"]
     (source / "m.csv").write_text("\n".join(lines) + "\n")
     found = refusals(source / "m.csv", tmp_path / "out")
-    assert found[0].endswith("(--skip-broken imports the other 1 rows and lists these)")
+    assert found[0].endswith("(--skip-broken imports the other row and lists these)")
     assert found[1:] == [
-        "m.csv:3: its id is that of m.csv:2",
+        "m.csv:3: its id 'a' is that of m.csv:2",
         "m.csv:4: has 2 fields, but the header has 3",
         "m.csv:5: the reference is empty; there is no recording",
         "m.csv:6: has 4 fields, but the header has 3",

@@ -142,7 +142,7 @@ def test_audiofolder(sample: Any, tmp_path: Path) -> None:
     shutil.copy(folder / "wav" / "rec0.wav", folder / "wav" / "unnamed.wav")
     imported = run_import(folder, tmp_path / "out")
     assert imported.guess.format == "audiofolder"
-    assert "1 recordings of the folder are in no row of metadata.jsonl" in imported.notes
+    assert "1 recording of the folder is in no row of metadata.jsonl" in imported.notes
     suite = validate_suite(tmp_path / "out")
     assert [item.reference for item in suite.items] == [texts[0] for texts in tool_samples.TEXTS]
     if importlib.util.find_spec("datasets") and importlib.util.find_spec("torchcodec"):

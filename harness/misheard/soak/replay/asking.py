@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from misheard.errors import BackendError
+from misheard.errors import BackendError, counted
 from misheard.language_models.protocol import Completion
 from misheard.run.asking import Executor, Request
 from misheard.soak.replay.clock import Clock
@@ -63,7 +63,8 @@ class Inquirer(Generic[R]):
                     requests = requests[1:]
             if not waiting:
                 return
-        raise BackendError(f"{self._option}: {len(waiting)} requests were not answered at all")
+        lost = counted(len(waiting), "request was", "requests were")
+        raise BackendError(f"{self._option}: {lost} not answered at all")
 
     def _complete(self, requests: Sequence[R]) -> Iterator[Completion]:
         if self._executor.batch_size is None:

@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-from misheard.errors import InputError
+from misheard.errors import InputError, counted
 from misheard.suite.importers.rows import Found, Request
 from misheard.suite.importers.tables import read_csv, read_json_lines
 from misheard.suite.importers.trn import recordings_below
@@ -29,5 +29,6 @@ def read(path: Path, request: Request) -> Found:
     found = reader(path / present[0], dataclasses.replace(request, columns=chosen))
     named = {str(Path(row.audio).as_posix()) for row in found.rows if row.audio is not None}
     extra = sum(relative not in named for relative in recordings_below(path))
-    notes = [f"{extra} recordings of the folder are in no row of {present[0]}"] if extra else []
+    lie = counted(extra, "recording of the folder is", "recordings of the folder are")
+    notes = [f"{lie} in no row of {present[0]}"] if extra else []
     return dataclasses.replace(found, notes=[*found.notes, *notes])

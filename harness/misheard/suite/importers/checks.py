@@ -7,7 +7,7 @@ from pathlib import Path
 
 from misheard.suite.fields import LANGUAGE
 from misheard.suite.importers.locate import Folders
-from misheard.suite.importers.rows import Row
+from misheard.suite.importers.rows import Clip, Row
 from misheard.suite.item_reader import MAX_REFERENCE_WORDS
 from misheard.suite.problems import shown
 from misheard.text.annotations import has_annotations, with_annotations
@@ -55,6 +55,7 @@ class RowChecker:
         self._folders, self._language, self._empty = folders, language, empty_is_non_speech
         self._without_annotations = without_annotations
         self._places: dict[str, str] = {}
+        self._recordings: dict[tuple[Path | None, Clip | None, str | None], str] = {}
         self.renamed_sessions: set[str] = set()
 
     def check(self, rows: Sequence[Row]) -> tuple[list[Usable], list[Broken]]:
@@ -98,6 +99,8 @@ class RowChecker:
             path, wrong = self._folders.find(row.audio)
             if wrong is not None:
                 reasons.append(f"the recording {shown(row.audio)} {wrong}")
+            elif not row.named and (twin := self._twin(row, path, text)) is not None:
+                reasons.append(f"its recording and its reference are those of {twin}")
         tag = _tag(row.language)
         if tag is not None and not LANGUAGE.fullmatch(tag):
             reasons.append(f"the language {shown(tag)} is no tag such as en")
@@ -110,9 +113,17 @@ class RowChecker:
         if not row.named:
             return []
         if row.name in self._places:
-            return [f"its id is that of {self._places[row.name]}"]
+            return [f"its id {shown(row.name)} is that of {self._places[row.name]}"]
         self._places[row.name] = row.where
         return []
+
+    def _twin(self, row: Row, path: Path | None, text: str | None) -> str | None:
+        """Return the place of an earlier row of the same recording and reference.
+
+        Rows without ids are named after their recordings, so that nothing else tells a row that stands twice.
+        """
+        place = self._recordings.setdefault((path, row.clip, text), row.where)
+        return None if place == row.where else place
 
     def _reference_problems(self, text: str | None) -> list[str]:
         if text is None:

@@ -11,6 +11,8 @@ from misheard.transcripts.fields import TEXT_FIELDS, find_field
 _CLASSES = ("label", "target")
 """Names that more often hold a class than what was said: read as references only where the user says so."""
 
+_NEEDED = ("audio", "reference")
+
 TARGETS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "utt_id", "uttid", "utterance_id", "segment_id", "sample_id", "item", "audio_id", "key"),
     "audio": (
@@ -44,34 +46,44 @@ class Columns:
 
 def choose_columns(source: str, names: Sequence[str], request: Request) -> Columns:
     """Choose a column per target. Raises InputError where one that is asked for or needed is missing."""
-    targets: dict[str, str] = {}
-    for target, wanted in TARGETS.items():
-        if target in request.columns:
-            given = request.columns[target]
-            if given is not None:
-                targets[target] = _present(source, given, names, f"--map {target}={given}")
-            continue
-        found = find_field(names, wanted)
-        if found is not None:
-            targets[target] = found
-    for target in ("audio", "reference"):
-        if target not in targets:
-            listed = ", ".join(shown(name) for name in names[:20]) or "none"
-            option = f"--map {target}=COLUMN"
-            raise InputError(
-                f"{source}: no column for the {target}; name it with {option} (columns: {listed})"
-            )
-    conditions = {
-        axis: _present(source, column, names, f"--condition {axis}={column}")
-        for axis, column in request.conditions.items()
+    given = {target: column for target, column in request.columns.items() if column is not None}
+    found = {
+        target: find_field(names, wanted)
+        for target, wanted in TARGETS.items()
+        if target not in request.columns
     }
-    used = {*targets.values(), *conditions.values()}
-    return Columns(targets, conditions, tuple(name for name in names if name not in used))
+    targets = {
+        target: column for target in TARGETS if (column := given.get(target, found.get(target))) is not None
+    }
+    wrong = [
+        *_absent(names, "--map", given),
+        *_absent(names, "--condition", request.conditions),
+        *_lacking([target for target in _NEEDED if target not in targets], names),
+    ]
+    if wrong:
+        raise InputError(f"{source}: {'; '.join(wrong)}")
+    used = {*targets.values(), *request.conditions.values()}
+    return Columns(targets, dict(request.conditions), tuple(name for name in names if name not in used))
 
 
-def _present(source: str, column: str, names: Sequence[str], option: str) -> str:
-    if column not in names:
-        raise InputError(
-            f"{source}: has no column {shown(column)}, which {option!r} names{suggestion(column, names)}"
-        )
-    return column
+def _absent(names: Sequence[str], option: str, wanted: Mapping[str, str]) -> list[str]:
+    """Say of every column that the user names and that is not there."""
+    return [
+        f"has no column {shown(column)}, which {f'{option} {name}={column}'!r} names"
+        f"{suggestion(column, names)}"
+        for name, column in wanted.items()
+        if column not in names
+    ]
+
+
+def _lacking(targets: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Say how columns are named for targets that a suite cannot do without; nothing where all are there."""
+    if not targets:
+        return []
+    listed = ", ".join(shown(name) for name in names[:20]) or "none"
+    options = " ".join(f"--map {target}=COLUMN" for target in targets)
+    which = "it" if len(targets) == 1 else "them"
+    return [
+        f"no column for {' and '.join(f'the {target}' for target in targets)}; "
+        f"name {which} with {options} (columns: {listed})"
+    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from misheard.audio.files import open_regular
 from misheard.errors import InputError
-from misheard.transcripts.source import Source, decoded
+from misheard.transcripts.source import Source, decoded, refuse_spreadsheet
 
 MAX_SOURCE_BYTES = 512 << 20
 """Of one file of text, after decompression. 250,000 rows have some 100 MiB."""
@@ -26,6 +26,7 @@ class SourceFiles:
 
         Raises InputError, naming the file and the place, for what cannot be read, is too large or no text.
         """
+        refuse_spreadsheet(path)
         raw = self._raw(path)
         if path.suffix.lower() == ".gz":
             raw = _decompressed(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from misheard.errors import InputError
 from misheard.suite.importers.files import peek
 from misheard.suite.importers.rows import Found, Request
+from misheard.transcripts.source import refuse_spreadsheet
 
 _READERS = {
     "json": ("tables:read_document", '{"items": [{"id", "wav", "reference"}]}'),
@@ -58,12 +59,15 @@ def guess_format(path: Path) -> Guess:
     """
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
+    refuse_spreadsheet(path)
     if path.name.lower().endswith(_ARCHIVES):
         raise InputError(f"{path}: is an archive; unpack it and name the folder")
     candidates = _folder_guesses(path) if path.is_dir() else _file_guesses(path)
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
+        for file in sorted(path.iterdir()) if path.is_dir() else ():
+            refuse_spreadsheet(file)
         known = "; ".join(f"{name}: {what}" for name, (_, what) in _READERS.items())
         raise InputError(f"{path}: its format cannot be told; say --format ({known})")
     listed = [f"\n  --format {c.format} {c.path}: {c.why}" for c in candidates[:_MAX_CANDIDATES]]

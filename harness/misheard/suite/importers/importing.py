@@ -20,19 +20,17 @@ from misheard.suite.importers.files import SourceFiles
 from misheard.suite.importers.formats import FORMATS, Guess, guess_format, read_source
 from misheard.suite.importers.ids import distinct_names, suite_ids
 from misheard.suite.importers.locate import Folders
+from misheard.suite.importers.notes import IDS_NAME, import_notes
 from misheard.suite.importers.recordings import AudioMode, Gathered, gather
 from misheard.suite.importers.rows import Found, Request
 from misheard.suite.items import Item, ItemKind, Suite
 from misheard.suite.manifest import HEADER_NAME, ITEMS_NAME, Progress, load_suite
-from misheard.suite.primary import usual_metric, without_language, without_primary
 from misheard.suite.problems import Problems, shown
 from misheard.suite.sidecars import refuse_divided
 from misheard.suite.writing import items_jsonl, name_for, new_folder, suite_yaml
-from misheard.text.annotations import has_annotations
 
-IDS_NAME, RECORD_NAME = "ids.csv", "import.json"
+RECORD_NAME = "import.json"
 MAX_CONDITION_VALUES = 200
-_MAX_LANGUAGES = 4
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -126,7 +124,10 @@ def import_suite(options: ImportOptions, progress: Progress) -> Imported:
         suite = replace(load_suite(folder), root=options.destination)
         kept = [(names[place], ids[place]) for place in sorted(gathered.audio)]
         write_atomic(folder / IDS_NAME, _ids_csv(kept))
-        notes = tuple(_notes(found, checker, kept, suite, options))
+        taken = [usable[place] for place in sorted(gathered.audio)]
+        notes = tuple(import_notes(found, options.columns, taken, kept, checker.renamed_sessions, suite))
+        if options.audio == "link":
+            notes += ("recordings are hard links: whoever edits the source's files edits the suite's",)
         imported = Imported(suite, guess, found, tuple(broken), gathered.files, gathered.clips, notes)
         write_json(folder / RECORD_NAME, _record(options, imported, files))
     return imported
@@ -166,7 +167,8 @@ def _refuse(options: ImportOptions, broken: Sequence[Broken], usable: int) -> No
     problems = Problems()
     for row in broken:
         problems.add(row.where, row.why)
-    advice = f" (--skip-broken imports the other {usable} rows and lists these)" if usable else ""
+    others = "row" if usable == 1 else f"{usable} rows"
+    advice = f" (--skip-broken imports the other {others} and lists these)" if usable else ""
     raise problems.error(f"{options.source}{advice}")
 
 
@@ -207,48 +209,6 @@ def _natural(value: str) -> tuple[list[tuple[int, int, str]], str]:
     """Sort 5dB before 15dB."""
     parts = re.findall(r"[0-9]+|[^0-9]+", value)
     return [(0, int(p), "") if p.isascii() and p.isdigit() else (1, 0, p) for p in parts], value
-
-
-def _notes(
-    found: Found,
-    checker: RowChecker,
-    kept: Sequence[tuple[str, str]],
-    suite: Suite,
-    options: ImportOptions,
-) -> list[str]:
-    notes = list(found.notes)
-    renamed = sum(name != identifier for name, identifier in kept)
-    if renamed:
-        notes.append(f"{renamed} ids had to change; {IDS_NAME} says which is which")
-    if checker.renamed_sessions:
-        count = len(checker.renamed_sessions)
-        notes.append(
-            f"{count} sessions had names that are not one line of at most 80 characters, and are called by "
-            "their sha256"
-        )
-    annotated = sum(has_annotations(item.reference) for item in suite.items)
-    if annotated:
-        notes.append(
-            f"{annotated} references hold annotations such as <s> or [noise], which count as words; "
-            "--annotations remove takes them out"
-        )
-    if nameless := without_language(suite.items):
-        count = len(nameless)
-        notes.append(
-            f"{count} speech items have no language, by which `spoken` reads numerals, scripts are checked "
-            "and primary metrics go; --language en, or another tag, gives it to rows that name none"
-        )
-    if deciding := without_primary(suite):
-        languages = [tag for tag in deciding if tag is not None] or ["en"]
-        primary = ", ".join(f"{tag}: {usual_metric(tag)}" for tag in languages[:_MAX_LANGUAGES])
-        more = ", …" if len(languages) > _MAX_LANGUAGES else ""
-        notes.append(
-            "suite.yaml names no primary metric, which `metric: primary` in a gate needs; add a line such as "
-            f"primary: {{{primary}{more}}}"
-        )
-    if options.audio == "link":
-        notes.append("recordings are hard links: whoever edits the source's files edits the suite's")
-    return notes
 
 
 def _ids_csv(kept: Sequence[tuple[str, str]]) -> bytes:

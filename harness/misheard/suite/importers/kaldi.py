@@ -14,7 +14,7 @@ from misheard.suite.problems import shown
 from misheard.transcripts.plain import read_kaldi
 from misheard.transcripts.source import Source
 
-_COMMAND = "is a command in wav.scp, and none is run; write its output to a file and name that"
+_COMMAND = "its recording is a command in wav.scp, and none is run; write its output to a file and name that"
 
 
 def read(path: Path, request: Request) -> Found:

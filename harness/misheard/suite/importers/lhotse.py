@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 from misheard.suite.importers.rows import Clip, Found, Request, Row
 from misheard.suite.importers.tables import scalar
 from misheard.transcripts.jsonl import parse_line
@@ -182,7 +182,7 @@ def _stretch(recording: Mapping[str, Any], start: float, duration: float, channe
         raise _UnusableError("its recording has transforms, which are not applied; save the audio first")
     sources = _list(recording, "sources")
     if len(sources) != 1 or not isinstance(sources[0], dict):
-        raise _UnusableError(f"its recording has {len(sources)} sources; one file is needed")
+        raise _UnusableError(f"its recording has {count_of(len(sources), 'source')}; one file is needed")
     source = sources[0]
     if source.get("type") != "file" or not isinstance(source.get("source"), str):
         kind = ascii(source.get("type"))[:60]

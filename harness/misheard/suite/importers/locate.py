@@ -8,7 +8,7 @@ from pathlib import Path
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 _MAX_PATH = 4_096
-_MISSING = "there is no such file"
+_MISSING = "is not there"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -16,6 +16,7 @@ class Folders:
     """Resolves paths against the source's folders and `--audio-root`, and checks that they stay inside."""
 
     def __init__(self, folders: Sequence[Path], audio_root: Path | None) -> None:
+        self._has_root = audio_root is not None
         self._bases = [*([audio_root] if audio_root is not None else []), *folders]
         self._resolved = [os.path.realpath(base) for base in self._bases]
         self._parents: dict[str, str] = {}
@@ -35,8 +36,14 @@ class Folders:
             if found is not None:
                 return found, None
             if wrong != _MISSING:
-                break
-        return None, wrong
+                return None, wrong
+        return None, wrong if path.startswith("/") else self._missing()
+
+    def _missing(self) -> str:
+        """Say where a file was looked for, and how another folder is named."""
+        looked = ", nor in ".join(ascii(str(base)) for base in self._bases)
+        advice = "check the path and" if self._has_root else "name the folder of the recordings with"
+        return f"is not in {looked}; {advice} --audio-root"
 
     def _check(self, candidate: str) -> tuple[Path | None, str]:
         parent, name = os.path.split(candidate)

@@ -67,7 +67,7 @@ def gather(
                 _unpack(source, rows[source], ids[source], root, gathered)
         except ItemFailedError as error:
             for place in places:
-                _mark(gathered, rows[place], f"{error.kind}: {error.detail}")
+                _mark(gathered, rows[place], f"its recording cannot be used: {error.detail} ({error.kind})")
         for _ in places:
             advance()
     return gathered

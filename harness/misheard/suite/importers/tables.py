@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 from misheard.suite.importers.columns import TARGETS, Columns, choose_columns
 from misheard.suite.importers.rows import Clip, Found, Request, Row
 from misheard.transcripts.delimited import csv_rows, tsv_rows
@@ -120,7 +120,7 @@ def _delimited(path: Path, source: Source, lines: Iterator[tuple[int, list[str]]
         if len(row) == len(header):
             records.append((where, dict(zip(header, row, strict=True))))
         elif any(row):
-            records.append((where, f"has {len(row)} fields, but the header has {len(header)}"))
+            records.append((where, f"has {count_of(len(row), 'field')}, but the header has {len(header)}"))
     return found_in(source.name, records, names, request, path.parent)
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from misheard.errors import InputError
+from misheard.errors import InputError, counted
 from misheard.suite.importers.rows import Found, Request, Row
 from misheard.suite.importers.tables import file_stem
 from misheard.suite.problems import shown
@@ -39,10 +39,12 @@ def read(path: Path, request: Request) -> Found:
         )
     notes = ["trn names no speakers, so there are no sessions: statistics resample items"]
     if recordings:
-        notes.append(f"{len(recordings)} recordings below {folder} are in no line of {file.name}")
+        lie = counted(len(recordings), "recording lies", "recordings lie")
+        notes.append(f"{lie} below {folder} and in no line of {file.name}")
     braces = sum("{" in text for text in found.texts)
     if braces:
-        notes.append(f"{braces} references hold braces, which are words like others and no alternatives")
+        hold = counted(braces, "reference holds", "references hold")
+        notes.append(f"{hold} braces, which are words like others and no alternatives")
     return Found(rows=rows, folders=[folder], notes=notes)
 
 
