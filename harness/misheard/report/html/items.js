@@ -219,7 +219,7 @@
     if (arm.drawing && (arm.board === "same" || arm.board?.shapes.length)) {
       const image = make("img");
       image.loading = "lazy";
-      image.alt = `The board of ${item.id} in the ${name} arm, drawn; its shapes and arrows are in the list above`;
+      image.alt = `The board of ${seen(item.id)} in the ${name} arm, drawn; its shapes and arrows are in the list above`;
       image.addEventListener("error", () => image.replaceWith(make("p", "note", "the drawing is not where it was")), { once: true });
       image.src = arm.drawing;
       element.append(image);
@@ -236,7 +236,7 @@
       audio.controls = true;
       audio.preload = "none";
       audio.src = item.audio;
-      audio.setAttribute("aria-label", `Recording of ${item.id}`);
+      audio.setAttribute("aria-label", `Recording of ${seen(item.id)}`);
       audio.addEventListener("error", () => audio.replaceWith(make("p", "note", "the recording cannot be played from here")), { once: true });
       element.append(audio);
     } else element.append(make("p", "note", "the recording was not found in the suite's folder"));
@@ -274,7 +274,7 @@
     if (item.session) where.push(item.session);
     const line = make("span", "item-where");
     where.forEach((value, place) => line.append(place ? " · " : "", isolated(seen(value))));
-    const summary = make("summary", "", make("span", "item-name", item.id), said, signs, line);
+    const summary = make("summary", "", make("span", "item-name", seen(item.id)), said, signs, line);
     const element = make("details", "item", summary);
     element.dataset.item = item.id;
     element.addEventListener("toggle", () => {
