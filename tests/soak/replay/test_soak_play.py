@@ -17,6 +17,7 @@ from command_line import misheard
 pytest.importorskip("soundfile", reason="needs the extra run")
 
 WHITEBOARD = Path(__file__).parents[3] / "configs" / "whiteboard"
+STAND_IN = Path(__file__).parents[2] / "language_models" / "stand_in_vllm.py"
 CANARY = "zanzibarcanary"
 PLAN = {
     "shapes": [
@@ -138,6 +139,26 @@ def test_faults_are_survived_with_nothing_lost_and_nothing_twice(config: Path) -
     assert {check: statuses[check] for check in kept} == dict.fromkeys(kept, "pass")
     assert statuses["failed_transcripts"] == "fail"
     assert statuses["failed_replies"] == "fail"
+
+
+def test_the_server_of_a_recognizer_that_is_killed_comes_back_and_no_turn_is_lost(config: Path) -> None:
+    pytest.importorskip("openai", reason="needs the extra run")
+    folder = config.parent
+    model, program = folder / "model", folder / "python"
+    model.mkdir()
+    (model / "config.json").write_text('{"model_type": "whisper", "vocab_size": 51865}')
+    (model / "model.safetensors").write_bytes(b"weights")
+    program.write_text(f"#!{sys.executable}\n" + STAND_IN.read_text())
+    program.chmod(0o700)
+    recognizer = {"kind": "vllm", "model": str(model), "python": str(program), "stop_seconds": 1.0}
+    content = {**yaml.safe_load(config.read_text()), "recognizer": recognizer}
+    config.write_text(yaml.safe_dump({k: content[k] for k in ("suite", "recognizer", "soak")}))
+    done = soak(config, "--speed", 20, "--fault", "server_crash@20")
+    counts = Counter(event["event"] for event in events(folder))
+    assert state(folder)["restarts"] == counts["server_restarted"] == counts["fault_injected"] == 1, (
+        done.stderr
+    )
+    assert counts["transcript_final"] == counts["turn_closed"] == counts["turn_opened"] >= 5
 
 
 RESTLESS = """
