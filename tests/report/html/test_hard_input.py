@@ -12,7 +12,7 @@ import pytest
 from hostile_items import hostile_sources
 from hostile_run import verdict
 
-from misheard.errors import InputError
+from misheard.errors import IncompleteRunError, InputError
 from misheard.report.html.charts.forest import Forest, ForestRow, forest
 from misheard.report.html.charts.intervals import Dot, IntervalRow, Intervals, intervals
 from misheard.report.html.items_document import items_document
@@ -21,7 +21,10 @@ from misheard.report.html.links import link_to
 from misheard.report.html.loading import read_verdict
 from misheard.report.html.page import Page
 from misheard.report.html.render import render
+from misheard.report.html.soak_documents import read_soak_documents
+from misheard.report.html.soak_page import soak_page
 from misheard.report.labels import plain
+from soak.made_traces import healthy, write
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -76,6 +79,29 @@ def test_a_damaged_verdict_is_named_and_not_the_report(
     path.write_text(json.dumps(broken(lambda one: one["checks"][0].update(limit=float("nan")))))
     with pytest.raises(InputError, match="is no JSON"):
         read_verdict(path, ["run"])
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("machine", [1]),
+        ("config", None),
+        ("session", "x"),
+        ("session", {"recordings": 3}),
+        ("replayed", [None]),
+        ("versions", -1),
+    ],
+)
+def test_a_damaged_part_of_a_soak_is_named(part: str, value: Any, tmp_path: Path) -> None:
+    limits = {"format": "misheard-soak/1"}
+    whole = {"schema": "misheard/soak/1", "status": "complete", "minutes": 1, "speed": 1.0, "limits": limits}
+    write(tmp_path / "trace.jsonl", healthy(2))
+    path = tmp_path / "soak.json"
+    path.write_text(json.dumps({**whole, "config": {}}))
+    assert "<h1>" in render(soak_page(read_soak_documents(tmp_path)))
+    path.write_text(json.dumps({**whole, "config": {}, part: value}))
+    with pytest.raises(IncompleteRunError, match=rf"soak\.json: not as misheard soak writes it .{part}"):
+        read_soak_documents(tmp_path)
 
 
 @pytest.mark.slow
