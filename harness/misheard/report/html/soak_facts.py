@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 from misheard.report.html.page import Block, Code, Details, Facts, Section
 from misheard.report.html.run_facts import flat
@@ -47,8 +48,15 @@ def _played(state: Document) -> Document:
     return {
         "suite": state.get("suite"),
         "session": {**session, "recordings": len(recordings)},
-        "replayed": {k: v for k, v in (state.get("replayed") or {}).items() if k != "events"},
+        "replayed": _rounded({k: v for k, v in (state.get("replayed") or {}).items() if k != "events"}),
     }
+
+
+def _rounded(value: Any) -> Any:
+    """Return measured seconds as a reader needs them."""
+    if isinstance(value, dict):
+        return {name: _rounded(inner) for name, inner in value.items()}
+    return round(value, 3) if isinstance(value, float) else value
 
 
 def _part(state: Document, name: str) -> Facts:
