@@ -202,16 +202,22 @@ def _score_files(options: argparse.Namespace) -> None:
 
 
 def _score_run(run: Path, overrides: Sequence[str], calibration: str | None) -> None:
+    import typer
+
     from misheard.console import stdout
     from misheard.report.terminal import render_report
     from misheard.run.directory import RunDirectory
     from misheard.run.judgements import replace_calibration
+    from misheard.run.rescoring import earlier_report, rescoring_notes
     from misheard.run.scoring import score_run
 
     directory = RunDirectory.open(run)
     if calibration is not None:
         replace_calibration(directory, Path(calibration))
+    earlier = earlier_report(run)
     scored = score_run(directory, overrides)
     stdout.print(render_report(scored.report))
+    for note in rescoring_notes(run, earlier, scored.report["scorer"]):
+        typer.echo(f"note: {note}", err=True)
     if scored.report["failures"]["samples_failed"]:
         raise SystemExit(1)

@@ -62,6 +62,32 @@ def test_replies_of_a_provider_become_lines_to_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["replies", "none.csv"], "none.csv: cannot be read as CSV in UTF-8: "),
+        (["replies", "latin.csv"], "latin.csv: cannot be read as CSV in UTF-8: "),
+        (["replies", "other.csv"], "other.csv: row 2 needs the columns id and seconds, a number"),
+        (["replies", "words.csv"], "words.csv: row 3 needs the columns id and seconds, a number"),
+        (["none"], "none"),
+        (["words.csv"], "words.csv"),
+        ([], "FOLDER [SECONDS.csv]"),
+    ],
+)
+def test_replies_that_cannot_be_read_are_one_clear_error(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "replies").mkdir()
+    (tmp_path / "replies" / "q1.txt").write_text("good day")
+    (tmp_path / "latin.csv").write_bytes("id,seconds\nq\xe4,1\n".encode("latin-1"))
+    (tmp_path / "other.csv").write_text("name,time\nq1,0.8\n")
+    (tmp_path / "words.csv").write_text("id,seconds\nq1,0.8\nq2,fast\n")
+    command = [sys.executable, str(EXAMPLES / "python" / "provider_outputs.py"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("answer", "expected"),
     [("Paris.", 1.0), ("It is Berlin", 0.0), ("", 0.0), ("paris " + "well " * 49, 0.5)],
 )

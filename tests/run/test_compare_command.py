@@ -75,10 +75,12 @@ def test_runs_scored_differently_are_refused_or_counted_again(
 ) -> None:
     a, b = runs
     before = compare(a, b, to=tmp_path / "before.json")
-    misheard("score", b, "--set", "scoring.profile=exact", "--set", "on_failure=worst")
+    scored = misheard("score", b, "--set", "scoring.profile=exact", "--set", "on_failure=worst")
+    assert f"note: the report of {b} now counts with profile 'exact', on failure 'worst', no" in scored.stderr
     refused = misheard("compare", a, b)
     assert refused.returncode == 4
-    assert "on_failure, profile" in refused.stderr and "misheard score" in refused.stderr
+    assert "profile 'nfc' and 'exact', on failure 'exclude' and 'worst'; score the second" in refused.stderr
+    assert f"misheard score {b} --set scoring.profile=nfc --set on_failure=exclude" in refused.stderr
     untouched = (b / "report.json").read_bytes()
     again = compare(a, b, "--rescore", to=tmp_path / "again.json")
     assert again["rescored"] and again["comparisons"] == before["comparisons"]

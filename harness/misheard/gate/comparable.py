@@ -7,6 +7,7 @@ from typing import Any
 from misheard.canonical import sha256_file
 from misheard.run.directory import RunDirectory
 from misheard.run.finished import FinishedRun
+from misheard.run.scorers import difference
 from misheard.stats.pairing import named_ids
 
 _GROWING_CONTENT = frozenset({"scripts", "entities", "scored_alone"})
@@ -130,10 +131,8 @@ def _scorer_differences(candidate: RunFacts, baseline: RunFacts) -> list[str]:
     changed += [f"content ({name})" for name in _changed_content(candidate, baseline)]
     if not changed:
         return []
-    return [
-        f"the two runs were scored differently: {', '.join(changed)}; score both in the same way with "
-        "misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
-    ]
+    how = difference((baseline.run.path, old), (candidate.run.path, new), changed)
+    return [f"the two runs were scored differently: {how}"]
 
 
 def _changed_content(candidate: RunFacts, baseline: RunFacts) -> Sequence[str]:

@@ -17,6 +17,7 @@ from misheard.report.files import ITEMS, read_items_parquet, read_report
 from misheard.report.items import items_document
 from misheard.report.items_parquet import read_scorer_sha256
 from misheard.run.directory import RunDirectory
+from misheard.run.scorers import difference
 from misheard.stats.estimates import family_arms
 from misheard.stats.pairing import check_same_items
 
@@ -131,7 +132,8 @@ def check_same_scorer(a: FinishedRun, b: FinishedRun) -> None:
             "without: misheard score RUN --set judge=null"
         )
     if keys:
+        how = difference((a.path, first), (b.path, second), keys)
         raise NotComparableError(
-            f"{a.path} and {b.path} were scored differently: {', '.join(keys)}; score both in the same way "
-            "with misheard score RUN --set scoring.NAME=VALUE (or on_failure=VALUE)"
+            f"{a.path} and {b.path} were scored differently: {how} (misheard compare --rescore counts both "
+            "alike and changes no report)"
         )
