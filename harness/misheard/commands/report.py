@@ -136,11 +136,12 @@ def _write_pages(
 ) -> None:
     """Write the report of a run as the files that are asked for."""
     from misheard.canonical import write_atomic
+    from misheard.commands.report_folders import show_page
     from misheard.report.files import damaged_report
     from misheard.report.html.items_section import read_items, with_items
     from misheard.report.html.loading import read_run_documents
     from misheard.report.html.run_page import run_page
-    from misheard.report.html.writing import open_page, page_path, refuse_data, write_page
+    from misheard.report.html.writing import page_path, refuse_data, write_page
     from misheard.report.markdown import report_markdown
 
     if is_matrix:
@@ -170,7 +171,7 @@ def _write_pages(
         else:
             write_atomic(summary, text)
     if open_it and path is not None:
-        open_page(path)
+        show_page(path)
 
 
 def _print_matrix(

@@ -9,6 +9,16 @@ from misheard.commands.optional_values import USUAL
 from misheard.errors import InputError
 
 
+def show_page(path: Path) -> None:
+    """Show a page that was written in a browser; where none is found, say so: the page is there."""
+    from misheard.report.html.writing import open_page
+
+    try:
+        open_page(path)
+    except InputError as error:
+        typer.echo(f"warning: {error}", err=True)
+
+
 def report_soak_folder(folder: Path, html: str | None, open_it: bool, unused: dict[str, Any]) -> None:
     """Print the session over its time with its verdict, or write its page.
 
@@ -32,13 +42,13 @@ def report_soak_folder(folder: Path, html: str | None, open_it: bool, unused: di
         return
     from misheard.report.html.soak_documents import read_soak_documents
     from misheard.report.html.soak_page import soak_page
-    from misheard.report.html.writing import open_page, page_path, write_page
+    from misheard.report.html.writing import page_path, write_page
 
     path = page_path(folder, Path(html) if html else None)
     write_page(path, soak_page(read_soak_documents(folder)))
     typer.echo(f"page: {path}")
     if open_it:
-        open_page(path)
+        show_page(path)
 
 
 def report_index(folders: list[Path], html: str | None, open_it: bool, unused: dict[str, Any]) -> None:
@@ -58,7 +68,7 @@ def report_index(folders: list[Path], html: str | None, open_it: bool, unused: d
         raise InputError("several runs are listed in a file; name it with --html=FILE.html, or name one run")
     from misheard.report.html.index_loading import read_index
     from misheard.report.html.index_page import index_page
-    from misheard.report.html.writing import open_page, refuse_data, write_page
+    from misheard.report.html.writing import refuse_data, write_page
 
     path = Path(html)
     refuse_data(path)
@@ -70,4 +80,4 @@ def report_index(folders: list[Path], html: str | None, open_it: bool, unused: d
     write_page(path, index_page(index))
     typer.echo(f"page: {path}")
     if open_it:
-        open_page(path)
+        show_page(path)

@@ -251,6 +251,13 @@ def unit_noun(counts: Document) -> str:
     return "unit" if counts["without_session"] else "session"
 
 
+def system_name(system: Mapping[str, object] | None) -> str | None:
+    """Return what a system was called where its outputs were imported; None where it has no name."""
+    recognizer = (system or {}).get("recognizer")
+    name = recognizer.get("name") if isinstance(recognizer, Mapping) else None
+    return plain(str(name)) if name else None
+
+
 def with_marks(text: str, marks: Marks) -> str:
     """Return a sentence of a document, which has the signs of UNICODE, with those of a terminal."""
     for name in Marks.__dataclass_fields__:

@@ -17,6 +17,7 @@ from misheard.report.labels import (
     label,
     plain,
     section,
+    system_name,
     unit_noun,
 )
 from misheard.report.terminal_cells import (
@@ -73,8 +74,9 @@ def _header(document: Document, width: int, marks: Marks) -> RenderableType:
 def _sides(comparison: Document) -> Text:
     lines = Text()
     for side in ("a", "b"):
-        run = comparison[side].get("run")
-        lines.append(f"{side.upper()}  ", style="bold").append(plain(str(run or "")), style="not bold")
+        run, name = comparison[side].get("run"), system_name(comparison[side].get("system"))
+        which = "  ".join(plain(str(part)) for part in dict.fromkeys((run, name)) if part)
+        lines.append(f"{side.upper()}  ", style="bold").append(which, style="not bold")
         lines.append("\n" if side == "a" else "")
     return lines
 

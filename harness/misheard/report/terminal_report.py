@@ -13,6 +13,7 @@ from misheard.report.labels import (
     is_detail,
     label,
     plain,
+    system_name,
     unit_noun,
     with_marks,
 )
@@ -57,7 +58,9 @@ def blocks(report: Document, width: int, marks: Marks) -> Iterator[RenderableTyp
 
 
 def _header(report: Document, width: int, marks: Marks) -> RenderableType:
-    return suite_line(suite_title(report), header_parts(report), width, marks)
+    line = suite_line(suite_title(report), header_parts(report), width, marks)
+    name = system_name(report["system"])
+    return line if name is None else Group(line, Text(f"system: {name}"))
 
 
 def suite_title(report: Document) -> str:
