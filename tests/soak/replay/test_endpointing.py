@@ -200,7 +200,7 @@ def configs(draw: st.DrawFn) -> EndpointingConfig:
         min_speech_seconds=draw(st.sampled_from([0.001, 0.1, 0.25, 0.9])),
         min_silence_seconds=silence,
         pad_seconds=min(1.0, draw(st.floats(0.0, 0.5)) * silence),
-        max_turn_seconds=draw(st.floats(2.0, 6.0)),
+        max_turn_seconds=draw(st.floats(max(2.0, silence + 0.1), 6.0)),
     )
 
 
