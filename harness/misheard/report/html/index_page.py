@@ -68,10 +68,10 @@ def _table_section(numbered: Sequence[Numbered]) -> Section:
         Row(entry.name, tuple(_cells(number, entry, keys)), prefix="" if entry.kind == "run" else entry.kind)
         for number, entry in numbered
     )
-    notes = (f"* under 50 items or 6 sessions {UNICODE.dot} {UNICODE.missing} none",)
+    notes = [f"* under 50 items or 6 sessions {UNICODE.dot} {UNICODE.missing} none"]
     if more:
-        notes += (f"{more:,} more metrics, which fewer runs have, are in the pages of the runs",)
-    table = Table("index", "In the order of time", "run", columns, rows, notes=notes)
+        notes.append(f"{more:,} more metrics, which fewer runs have, are in the pages of the runs")
+    table = Table("index", "In the order of time", "run", columns, rows, notes=tuple(notes))
     return Section("runs", "Every run", (table,))
 
 
