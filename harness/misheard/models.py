@@ -38,7 +38,7 @@ def resolve_model(option: str, model: str, revision: str | None, base: Path) -> 
             fetched = f"{model} fetches it" if model in FETCHED else f"fetches {', '.join(FETCHED)}"
             raise InputError(
                 f"{option}: no model is called {model!r} in {models_dir()}; "
-                f"scripts/fetch_models {fetched} in a checkout, MISHEARD_MODELS names another folder"
+                f"in a checkout, scripts/fetch_models {fetched}; MISHEARD_MODELS names another folder"
             )
         return str(folder)
     if revision is None:

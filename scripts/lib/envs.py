@@ -178,6 +178,8 @@ def last_step(log: Path) -> str:
     """Return pip's last line that names what it is at, cut to fit a terminal."""
     for line in reversed(log.read_text("utf-8", errors="replace").splitlines()):
         step = line.strip()
+        if step.startswith("Installing collected packages:"):
+            return f"Installing {step.count(',') + 1} packages, the last and longest step"
         if step.startswith(("Collecting", "Downloading", "Processing", "Building", "Installing")):
             return step if len(step) <= 70 else step[:67] + "..."
     return ""
@@ -211,10 +213,11 @@ def build(env: Environment, folder: Path, lock: int) -> None:
 
 
 def mention_older(env: Environment, folder: Path) -> None:
-    """Name environments of other versions of the requirements; another checkout may still use them."""
-    older = [path for path in folder.parent.glob(f"{env.name}-{'?' * 12}") if path != folder]
+    """Name environments that this checkout has no more use for; another one may still have."""
+    names = ("dev", "demo") if env.name == "dev" else (env.name,)
+    older = [path for name in names for path in folder.parent.glob(f"{name}-{'?' * 12}") if path != folder]
     for path in sorted(older):
-        say(f"  {path} belongs to other requirements; delete it if no checkout uses it")
+        say(f"  {path} is of no more use to this checkout; delete it if no other uses it")
 
 
 def place(env: Environment) -> Path:

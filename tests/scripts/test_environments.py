@@ -123,6 +123,25 @@ def test_a_cache_that_cannot_be_written_is_named(envs: ModuleType, tmp_path: Pat
         envs.ensure("dev")
 
 
+def test_progress_names_the_last_step_in_one_short_line(envs: ModuleType, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("Collecting torch\n   ━━━━ 554 MB\n")
+    assert envs.last_step(log) == "Collecting torch"
+    log.write_text("Collecting torch\nInstalling collected packages: a, b, c\n  a warning\n")
+    assert envs.last_step(log) == "Installing 3 packages, the last and longest step"
+
+
+def test_environments_of_no_more_use_are_named(envs: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    demo, dev = finished(envs, "demo"), finished(envs, "dev")
+    (dev.parent / f"dev-{'0' * 12}").mkdir()
+    (dev.parent / f"dev-{'0' * 12}.log").touch()
+    envs.mention_older(envs.environment("demo"), demo)
+    assert capsys.readouterr().err == ""
+    envs.mention_older(envs.environment("dev"), dev)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in said] == [str(demo), str(dev.parent / f"dev-{'0' * 12}")]
+
+
 def test_an_unknown_environment_is_refused(envs: ModuleType) -> None:
     with pytest.raises(envs.SetUpError, match="there are demo, dev and vllm"):
         envs.ensure("prod")
