@@ -22,7 +22,6 @@ from misheard.report.html.loading import read_verdict
 from misheard.report.html.page import Page
 from misheard.report.html.render import render
 from misheard.report.html.soak_documents import read_soak_documents
-from misheard.report.html.soak_page import soak_page
 from misheard.report.labels import plain
 from soak.made_traces import healthy, write
 
@@ -98,7 +97,7 @@ def test_a_damaged_part_of_a_soak_is_named(part: str, value: Any, tmp_path: Path
     write(tmp_path / "trace.jsonl", healthy(2))
     path = tmp_path / "soak.json"
     path.write_text(json.dumps({**whole, "config": {}}))
-    assert "<h1>" in render(soak_page(read_soak_documents(tmp_path)))
+    assert read_soak_documents(tmp_path).state is not None
     path.write_text(json.dumps({**whole, "config": {}, part: value}))
     with pytest.raises(IncompleteRunError, match=rf"soak\.json: not as misheard soak writes it .{part}"):
         read_soak_documents(tmp_path)
