@@ -18,6 +18,8 @@ Messages name the item, file or option, what is wrong and what to do. They never
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_PIP_EXTRA = "pip install 'misheard["
+
 
 def counted(count: int, one: str, many: str) -> str:
     """Return a count before what is counted: `1 row is`, `2 rows are`."""
@@ -31,7 +33,13 @@ def count_of(count: int, noun: str) -> str:
 
 def install_advice(extra: str) -> str:
     """Return how an extra of misheard is installed."""
-    return f"pip install 'misheard[{extra}]' (in a checkout: pip install '.[{extra}]')"
+    return f"{_PIP_EXTRA}{extra}]' (in a checkout: pip install '.[{extra}]')"
+
+
+def is_install_advice(advice: str) -> bool:
+    """Whether an advice is to install an extra, and nothing else."""
+    extra = advice.removeprefix(_PIP_EXTRA).partition("]")[0]
+    return advice == install_advice(extra)
 
 
 INSTALL_ADVICE = install_advice("run")

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -50,6 +51,29 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = misheard("run", root / "config.yaml", "--cpu", "--suite", root / "suite", "--out", out)
     assert done.returncode == 0, done.stderr
     return out
+
+
+@pytest.mark.parametrize("has_browser", [True, False])
+@pytest.mark.parametrize("several", [False, True])
+def test_without_a_browser_the_page_is_written_and_that_is_said(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    has_browser: bool,
+    several: bool,
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _: has_browser)
+    page = tmp_path / "page.html"
+    monkeypatch.setattr(
+        sys, "argv", ["misheard", "report", *[str(run)] * (1 + several), f"--html={page}", "--open"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert not ended.value.code and page.is_file() and said.out.startswith("page: ")
+    warning = f"warning: --open: no browser was found; the page is {page}\n"
+    assert said.err == ("" if has_browser else warning)
 
 
 def test_no_text_of_an_item_is_in_the_page_or_the_summary(run: Path) -> None:

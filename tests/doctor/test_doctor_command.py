@@ -24,7 +24,7 @@ from misheard.doctor.checks import Check, Group, State
 from misheard.doctor.child import Outcome, run_children
 from misheard.doctor.steps import Step, all_steps
 from misheard.doctor.terminal import as_json, render_group, summary
-from misheard.errors import InputError
+from misheard.errors import InputError, install_advice
 
 
 def doctor(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -82,6 +82,28 @@ def test_bad_usage_is_refused(
     make_config()
     with pytest.raises(InputError, match=said):
         command(None if config is None else tmp_path / config, **options)
+
+
+def test_an_extra_is_advised_once_behind_all_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = [
+        Check(Group.RECOGNITION, name, State.MISSING, "is not installed", install_advice(extra))
+        for name, extra in (("torch", "run"), ("ray", "ray"), ("soundfile", "run"))
+    ]
+    other = Check(Group.MACHINE, "open files", State.WARNING, "256", "ulimit -n 4096")
+    monkeypatch.setattr(examine, "examine", lambda *_, **__: iter([lacking, [other]]))
+    monkeypatch.setenv("COLUMNS", "120")
+    command()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "pip install" in line] == [
+        f"-> {install_advice('run')} brings torch, soundfile",
+        f"-> {install_advice('ray')} brings ray",
+    ]
+    assert any("-> ulimit -n 4096" in line for line in lines) and lines[-1] == "nothing is broken"
+    command(as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert [check["advice"] for check in found["checks"]] == [check.advice for check in (*lacking, other)]
 
 
 @pytest.mark.models

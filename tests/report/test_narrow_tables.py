@@ -47,7 +47,7 @@ def test_a_clip_has_one_line(profiles: tuple[str, ...], name: str, seconds: floa
     assert max(map(len, lines)) <= 80
     rows = [line for line in lines if line.startswith(name[:8])]
     assert len(rows) == 3
-    assert all(row.count("0.500 1/0/0") == len(profiles) for row in rows)
+    assert all(row.count("50.0% 1/0/0") == len(profiles) for row in rows)
     assert lines[-1] == "3 clips, 0 failed; times in seconds"
 
 
@@ -62,11 +62,25 @@ def test_the_sum_says_what_it_has_of_clips_without_words() -> None:
         )
         lines = shown(render_clips(document), width)
         (total,) = [line for line in lines if line.startswith("all ")]
-        assert total.endswith("0.667 3/0/1")
+        assert total.endswith("66.7% 3/0/1")
         note = (
             "all: with the words heard in 2 clips without reference words, which a report's word error rate "
         )
         assert f"{note}leaves out" in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown_profiles"), [(80, ["nfc", "plain"]), (110, ["nfc", "exact", "plain"])]
+)
+def test_the_profile_of_the_run_comes_first_and_stays(width: int, shown_profiles: list[str]) -> None:
+    times = [replace(clip, load_seconds=1.5, process_seconds=12.5) for clip in clips(3, "q", 0.5)]
+    profiles = ["nfc", "exact", "plain"]
+    document = build_clips_report(times, profiles, run={"profile": "nfc"}, with_text=False)
+    assert list(document["aggregate"]["wer"]) == profiles
+    lines = shown(render_clips(document), width)
+    assert max(map(len, lines)) <= width
+    assert [word for word in lines[0].split() if word in profiles] == shown_profiles
+    assert "nfc is the profile of the run's report" in lines
 
 
 @pytest.mark.parametrize(("seconds", "titles"), [(None, ["audio"]), (0.5, ["audio", "infer", "RTF"])])

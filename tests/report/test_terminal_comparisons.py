@@ -78,6 +78,29 @@ def test_a_slice_stands_with_all_that_its_verdict_rests_on(width: int) -> None:
     assert "  5dB      no pairs" in text
 
 
+@pytest.mark.parametrize(("width", "has_two_lines"), [(80, True), (200, False)])
+def test_the_two_lines_of_a_slice_are_explained_where_there_are_two(width: int, has_two_lines: bool) -> None:
+    text = " ".join(shown(document(B, **SELECTED), width).split())
+    above = "above: pairs, A, B − A with its bootstrap interval, p below: sessions, B, smallest difference"
+    assert (above in text) == has_two_lines
+    assert "smallest: difference that these pairs would show" in text and "least:" not in text
+
+
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [
+        ({"recognizer": {"kind": "imported", "name": "service B"}}, "B  run-0  service B"),
+        ({"recognizer": {"kind": "imported", "name": "run-0"}}, "B  run-0"),
+        ({"recognizer": {"kind": "fake"}}, "B  run-0"),
+        ({}, "B  run-0"),
+    ],
+)
+def test_a_system_is_called_by_its_name_too(system: dict[str, Any], line: str) -> None:
+    comparison = document(B)
+    comparison["comparisons"][0]["b"]["system"] = system
+    assert line in shown(comparison, 80).splitlines()
+
+
 def test_what_hangs_on_one_session_is_told() -> None:
     comparison = document(B, metrics=("wer",), where=parse_where("kind=speech"))
     text = shown(comparison, 160)

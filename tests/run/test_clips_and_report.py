@@ -50,6 +50,11 @@ def test_they_agree_under_every_profile(finished: Path, tmp_path: Path) -> None:
     misheard("clips", finished, *(f"--profile={name}" for name in names), "--json", tmp_path / "clips.json")
     clips = json.loads((tmp_path / "clips.json").read_bytes())["aggregate"]["wer"]
     rates = {}
+    for own in ("nfc", "plain"):
+        misheard("score", finished, "--set", f"scoring.profile={own}")
+        misheard("clips", finished, "--json", tmp_path / "own.json")
+        by_default = json.loads((tmp_path / "own.json").read_bytes())
+        assert set(by_default["profiles"]) == {own, "exact", "plain"} and by_default["run"]["profile"] == own
     for name in names:
         misheard("score", finished, "--set", f"scoring.profile={name}")
         found = json.loads((finished / "report.json").read_bytes())["arms"]["audio"]["wer"]

@@ -14,7 +14,7 @@ def clips(
             "--profile",
             metavar="NAME",
             help="Count words under this profile: exact, nfc, plain, spoken; may be given again.",
-            show_default="exact, plain",
+            show_default="that of the run's report, exact, plain",
         ),
     ] = None,
     json_path: Annotated[
@@ -33,13 +33,13 @@ def clips(
     from misheard.errors import InputError
     from misheard.report.clips import PROFILES
     from misheard.report.terminal_clips import render_clips, render_clips_comparison
-    from misheard.run.clips import clips_comparison, clips_report
+    from misheard.run.clips import clips_comparison, clips_report, report_profile
     from misheard.run.directory import refuse_own_files
 
     refuse_own_files(json_path)
     if with_text and (json_path is None or len(runs) > 1):
         raise InputError("--with-text: takes one run, and --json says where the text goes")
-    chosen = list(dict.fromkeys(profiles or PROFILES))
+    chosen = list(dict.fromkeys(profiles or [*map(report_profile, runs), *PROFILES]))
     document = (
         clips_report(runs[0], chosen, with_text=with_text)
         if len(runs) == 1

@@ -42,10 +42,13 @@ def doctor(
         for group in examine(need, begin=begin):
             checks += group
             if not as_json:
-                stdout.print(terminal.render_group(group, stdout.width), soft_wrap=True, end="")
+                lines = terminal.render_group(group, stdout.width, with_extras=False)
+                stdout.print(lines, soft_wrap=True, end="")
     if as_json:
         typer.echo(terminal.as_json(checks))
     else:
+        if extras := terminal.extras_to_install(checks, stdout.width):
+            stdout.print(extras, markup=False, soft_wrap=True)
         stdout.print(terminal.summary(checks, None if config is None else str(config)), markup=False)
     if not terminal.is_ok(checks):
         raise typer.Exit(1)

@@ -3,11 +3,12 @@
 import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from rich.text import Text
 
 from misheard.doctor.checks import Check, State
+from misheard.errors import is_install_advice
 
 _WORDS = {State.OK: "ok", State.WARNING: "warning", State.MISSING: "missing", State.BROKEN: "BROKEN"}
 _COLOURS = {State.OK: "green", State.WARNING: "yellow", State.MISSING: "yellow", State.BROKEN: "bold red"}
@@ -17,13 +18,29 @@ _NARROW = 76
 _INDENT = 4
 
 
-def render_group(checks: Sequence[Check], width: int) -> Text:
-    """Return the lines of one group under its heading."""
+def render_group(checks: Sequence[Check], width: int, *, with_extras: bool = True) -> Text:
+    """Return the lines of one group under its heading.
+
+    Args:
+        checks: of the group.
+        width: of a line.
+        with_extras: whether advice to install an extra stands at each line; else `extras_to_install` says it.
+    """
     text = Text(f"{checks[0].group}\n", style="bold")
     for check in checks:
         text.append(f"  {_WORDS[check.state]:<{_STATE_COLUMNS}}", style=_COLOURS[check.state])
-        text.append(_lines(check, width), style="not bold")
+        is_said = with_extras or not is_install_advice(check.advice)
+        text.append(_lines(check if is_said else replace(check, advice=""), width), style="not bold")
     return text
+
+
+def extras_to_install(checks: Sequence[Check], width: int) -> str:
+    """Return how the extras that checks advise are installed, each once; empty where none is."""
+    lines = []
+    for advice in dict.fromkeys(check.advice for check in checks if is_install_advice(check.advice)):
+        names = ", ".join(check.name for check in checks if check.advice == advice)
+        lines += _wrapped(f"-> {advice} brings {names}", width, 0)
+    return "\n".join(lines)
 
 
 def _lines(check: Check, width: int) -> str:

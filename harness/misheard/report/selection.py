@@ -12,6 +12,7 @@ from misheard.report.items import failed_anywhere, items_document
 from misheard.report.labels import metric_suggestion
 from misheard.report.matrix import LANGUAGE_AXIS, matrix_documents, worst_cells
 from misheard.report.values import Document
+from misheard.report.why_empty import without_value
 from misheard.stats.estimates import Estimator
 from misheard.stats.selection import Condition, slices_by, where_rows
 from misheard.stats.slices import KIND_AXIS, Slice, slice_items
@@ -73,6 +74,14 @@ def build_matrix(
     items = [table.items[place] for place in np.flatnonzero(chosen).tolist()]
     matrix = matrix_documents(table, estimator, slices, primary, _shared_language(items))
     metrics = _chosen_metrics(report["metrics"], choice.metrics)
+    shown_cells = [
+        {
+            "conditions": dict(cell.conditions),
+            **document,
+            "estimates": _of_metrics(document["estimates"], metrics),
+        }
+        for cell, document in zip(slices, matrix, strict=True)
+    ]
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -86,14 +95,8 @@ def build_matrix(
         "samples_failed": int((failed_anywhere(table) & chosen).sum()),
         "metrics_chosen": bool(choice.metrics),
         "metrics": metrics,
-        "matrix": [
-            {
-                "conditions": dict(cell.conditions),
-                **document,
-                "estimates": _of_metrics(document["estimates"], metrics),
-            }
-            for cell, document in zip(slices, matrix, strict=True)
-        ],
+        "without_value": without_value(report, metrics, shown_cells) if choice.metrics else [],
+        "matrix": shown_cells,
         "worst_cells": _of_metrics(worst_cells(estimator, slices), metrics),
     }
 

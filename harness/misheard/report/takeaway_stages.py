@@ -45,7 +45,7 @@ def sizes_of(report: Document, metric: str, difference: Document) -> str:
 
 
 def stage_sentences(report: Document, metric: str) -> Iterator[str]:
-    """Yield which stage loses most of a metric, or that it is not shown; nothing without a plan arm."""
+    """Yield which stage loses most of a metric, or that it is not proven; nothing without a plan arm."""
     whole = next((place for place in report["attribution"] if place["axis"] is None), None)
     entries = [] if whole is None else [entry for entry in whole["metrics"] if entry["metric"] == metric]
     for entry in entries:
@@ -68,7 +68,7 @@ def _largest(metric: str, entry: Document) -> str:
         what = LEADING.get(metric, label(metric))
         return f"Of what {what} lacks, with too few items for a verdict: {', '.join(parts.values())}."
     if not largest["shown"]:
-        return f"Which stage loses most is not shown: {', '.join(parts.values())}."
+        return f"Which stage loses most is not proven: {', '.join(parts.values())}."
     lead = amount_of(metric, largest["lead"])
     ends = format_interval(metric, largest["intervals"]["deciding"], UNICODE)
     stage, following = largest["stage"], largest["next"].replace("_", " ")

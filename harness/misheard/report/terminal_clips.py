@@ -24,14 +24,16 @@ _TIMES = (
 
 _RATES = "WER {} S/D/I"
 _MIN_NAME = 8
+_FEWEST_RATES = 2
 
 _Line = tuple[str, Mapping[str, Any]]
 
 
 def render_clips(document: Mapping[str, Any]) -> Sized:
-    """Return a table with a line per clip and their sums; rates are errors / reference words.
+    """Return a table with a line per clip and their sums; rates are errors per 100 reference words.
 
-    Times that no clip has get no column, and an id is cut where the line is full; the JSON file has them all.
+    Times that no clip has get no column. Where a line is full, ids are cut and a third profile is left out;
+    the JSON file has them all.
     """
     return Sized(lambda width, marks: [Group(*_clips(document, width, marks))])
 
@@ -46,6 +48,8 @@ def _clips(document: Mapping[str, Any], width: int, marks: Marks) -> Iterator[Re
     lines = [(clip["id"], clip) for clip in document["clips"]]
     yield _table("clip", lines, ("all", whole), document["profiles"], width, marks)
     yield Text(f"{count_of(whole['clips'], 'clip')}, {whole['failed']} failed; times in seconds")
+    if (own := document["run"].get("profile")) in document["profiles"]:
+        yield Text(f"{own} is the profile of the run's report")
     if note := _silent(document["clips"]):
         yield Text(textwrap.fill(note, width))
     failed = [f"{clip['id']} ({clip['failure']})" for clip in document["clips"] if clip["failure"]]
@@ -86,11 +90,12 @@ def _table(
     marks: Marks,
 ) -> Table:
     everything = [*lines, *([] if last is None else [last])]
-    columns = [
-        (title, [_cell(title, row, marks) for _, row in everything])
-        for title in _titles([row for _, row in everything], profiles)
-    ]
-    taken = sum(1 + max(map(cell_len, (title, *cells))) for title, cells in columns)
+    rows, kept = [row for _, row in everything], list(profiles)
+    columns, taken = _columns(rows, kept, marks)
+    while taken + _MIN_NAME + 2 > width and len(kept) > _FEWEST_RATES:
+        # The first is the run's own, and the last forgives most: --json has those between.
+        del kept[1]
+        columns, taken = _columns(rows, kept, marks)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=max(_MIN_NAME, width - taken - 2))
     for title, _ in columns:
@@ -100,6 +105,14 @@ def _table(
             table.add_section()
         table.add_row(Text(name), *(cells[place] for _, cells in columns))
     return table
+
+
+def _columns(
+    rows: Sequence[Mapping[str, Any]], profiles: Sequence[str], marks: Marks
+) -> tuple[list[tuple[str, list[str]]], int]:
+    """Return the title and the cells of each column behind the names, and how wide they are together."""
+    columns = [(title, [_cell(title, row, marks) for row in rows]) for title in _titles(rows, profiles)]
+    return columns, sum(1 + max(map(cell_len, (title, *cells))) for title, cells in columns)
 
 
 def _titles(rows: Sequence[Mapping[str, Any]], profiles: Iterable[str]) -> list[str]:
@@ -122,5 +135,5 @@ def _cell(title: str, row: Mapping[str, Any], marks: Marks) -> str:
 def _rates(rates: Mapping[str, Any] | None, marks: Marks) -> str:
     if rates is None:
         return marks.missing
-    rate = marks.missing if rates["wer"] is None else f"{rates['wer']:.3f}"
+    rate = marks.missing if rates["wer"] is None else f"{100 * rates['wer']:.1f}%"
     return f"{rate} {rates['substitutions']}/{rates['deletions']}/{rates['insertions']}"

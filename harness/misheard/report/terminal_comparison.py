@@ -234,7 +234,7 @@ def _detail_signs(document: Document, differences: Sequence[Document]) -> Iterat
         yield "--metric NAME shows both intervals, p and the smallest detectable effect of each slice"
         return
     yield "p: sign-flip test"
-    yield "least: size of difference that these pairs show with a chance of 80%"
+    yield "smallest: difference that these pairs would show with a chance of 80%"
     slices, whole = (
         {
             adjusted["tests"]

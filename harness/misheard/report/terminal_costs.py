@@ -18,6 +18,7 @@ from misheard.report.labels import (
 from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized
 from misheard.report.terminal_differences import difference_cells, difference_columns
 from misheard.report.values import Document
+from misheard.report.why_empty import empty_sentences, why_empty
 
 ARMS = ("audio", "uncorrected", "transcript", "plan", "control")
 RELATIVE = ("audio", "uncorrected", "control")
@@ -50,8 +51,19 @@ def arms_block(report: Document, width: int, marks: Marks) -> Iterator[Renderabl
         heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
         fitting(width, *layouts),
         *(dim(joined(parts, width, marks)) for parts in unpaired([lost[metric] for metric in shown])),
+        *(dim(joined([line], width, marks)) for line in empty_sentences(_empty(report, shown))),
         *(dim(joined([line], width, marks)) for line in noise_floor(report, marks)),
     )
+
+
+def _empty(report: Document, shown: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each metric without a pair, and why."""
+    family = {metric["metric"]: metric["family"] for metric in report["metrics"]}
+    failures = report["failures"]
+    for metric in shown:
+        if not report["propagation"]["lost_to_recognition"][metric]["n"]:
+            all_failed = failures["samples_failed"] == failures["samples"]
+            yield metric, why_empty(family[metric], report["run"], all_failed=all_failed)
 
 
 def further_arms(report: Document, shown: Sequence[str]) -> dict[str, Document]:

@@ -14,7 +14,7 @@ from misheard.report.labels import (
     plain,
     unit_noun,
 )
-from misheard.report.terminal_cells import Grid, dim, fitting, heading, sized, suite_line
+from misheard.report.terminal_cells import Grid, dim, fitting, heading, joined, sized, suite_line
 from misheard.report.terminal_differences import format_amount
 from misheard.report.terminal_legend import legend_block
 from misheard.report.values import Document
@@ -37,6 +37,7 @@ def blocks(plan: Document, width: int, marks: Marks) -> Iterator[RenderableType]
     """Yield the blocks from top to bottom."""
     yield _header(plan, width, marks)
     noun = unit_noun(plan)
+    plan, left_out = _with_items(plan)
     yield Group(
         heading("What this suite can show", _note(plan, noun), width),
         fitting(width, *(_sizes_now(plan, marks, noun, is_wide=wide) for wide in (True, False))),
@@ -47,7 +48,19 @@ def blocks(plan: Document, width: int, marks: Marks) -> Iterator[RenderableType]
             heading("What others would show", note, width),
             fitting(width, *(_sizes_other(plan, marks, is_wide=wide) for wide in (True, False))),
         )
+    if left_out:
+        names = ", ".join(map(label, left_out))
+        yield dim(joined([f"left out, because the run has no items for them: {names}"], width, marks))
     yield legend_block([_signs(plan, marks, noun)], width, marks)
+
+
+def _with_items(plan: Document) -> tuple[Document, list[str]]:
+    """Return a plan without the metrics that no item counts in, and those; all stay where none has items."""
+    has_items = {one["metric"] for one in plan["plans"] if one["reason"] != "no_items"}
+    left_out = dict.fromkeys(one["metric"] for one in plan["plans"] if one["metric"] not in has_items)
+    if not has_items or not left_out:
+        return plan, []
+    return {**plan, "plans": [one for one in plan["plans"] if one["metric"] in has_items]}, list(left_out)
 
 
 def _header(plan: Document, width: int, marks: Marks) -> RenderableType:

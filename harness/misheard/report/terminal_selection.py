@@ -3,19 +3,25 @@
 from collections.abc import Iterator
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from misheard.report.labels import Marks, count_of, plain, unit_noun
-from misheard.report.terminal_cells import suite_line
+from misheard.report.terminal_cells import joined, suite_line
 from misheard.report.terminal_legend import legend_block, profile_line, shared_signs, terms
 from misheard.report.terminal_matrix import has_worst_cell, matrix_block, same_items
 from misheard.report.values import Document
+from misheard.report.why_empty import empty_sentences
 
 
 def blocks(matrix: Document, width: int, marks: Marks) -> Iterator[RenderableType]:
     """Yield the blocks from top to bottom."""
     yield _header(matrix, width, marks)
     title = f"By {'; '.join(', '.join(axes) for axes in matrix['by'])}" if matrix["by"] else "By condition"
-    yield matrix_block(matrix, width, marks, title, all_metrics=matrix["metrics_chosen"])
+    empty = [(entry["metric"], entry["why"]) for entry in matrix["without_value"]]
+    if not empty or len(empty) < len(matrix["metrics"]):
+        yield matrix_block(matrix, width, marks, title, all_metrics=matrix["metrics_chosen"])
+    for sentence in empty_sentences(empty):
+        yield Text(joined([f"no value of {sentence}"], width, marks))
     if profile := profile_line(matrix["scorer"]):
         yield profile
     yield _legend(matrix, width, marks)

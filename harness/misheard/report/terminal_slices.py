@@ -1,5 +1,6 @@
 """Differences slice by slice on a terminal: a table per metric, with all that a verdict rests on."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -41,12 +42,22 @@ def slice_blocks(
         key = (whole["family"], whole["metric"], whole["arm"])
         rows = [("all items", "", whole), *_slices(comparison, place)]
         worst = _worst(comparison, key)
-        layouts = [_grid(rows, worst, unit_noun(comparison), marks, is_wide) for is_wide in (True, False)]
+        noun = unit_noun(comparison)
+        layouts = [_grid(rows, worst, noun, marks, is_wide) for is_wide in (True, False)]
         yield Group(
             heading(label(whole["metric"]), f"{whole['arm']} arm, slice by slice", width),
+            *(dim(line) for line in _two_lines(noun, width, marks) if layouts[0].width > width),
             fitting(width, *layouts),
-            dim(joined(_stability(whole, unit_noun(comparison)), width, marks)),
+            dim(joined(_stability(whole, noun), width, marks)),
         )
+
+
+def _two_lines(noun: str, width: int, marks: Marks) -> Iterator[str]:
+    """Yield what the two lines of a slice hold, for a table that is not wide."""
+    yield textwrap.fill(f"above: pairs, A, B {marks.minus} A with its bootstrap interval, p", width)
+    yield textwrap.fill(
+        f"below: {noun}s, B, smallest difference that these would show, jackknife interval, adjusted p", width
+    )
 
 
 def _stability(whole: Document, noun: str) -> Iterator[str]:
@@ -83,7 +94,7 @@ def _grid(
         ("verdict", ""),
         ("n", f"{noun}s"),
         ("A", "B"),
-        (f"B {marks.minus} A", "least"),
+        (f"B {marks.minus} A", "smallest"),
         ("bootstrap", "jackknife"),
         ("p", "adjusted"),
     ]
@@ -112,7 +123,7 @@ def _cells(difference: Document, marks: Marks, is_wide: bool) -> list[str | Text
     metric, verdict = difference["metric"], difference["verdict"]
     style = VERDICT_STYLES.get(verdict, "")
     change = Text(format_difference(metric, difference["difference"], marks), style=style)
-    least = dim(_least(metric, difference, marks))
+    smallest = dim(_smallest(metric, difference, marks))
     intervals = [
         dim(format_difference_interval(metric, difference_ends(metric, difference, name), marks))
         for name in ("bootstrap", "jackknife")
@@ -121,7 +132,7 @@ def _cells(difference: Document, marks: Marks, is_wide: bool) -> list[str | Text
     pairs: list[tuple[str | Text, str | Text]] = [
         (sized(difference), dim(str(difference["units"]))),
         (format_value(metric, difference["a"], marks), format_value(metric, difference["b"], marks)),
-        (change, least),
+        (change, smallest),
         (intervals[0], intervals[1]),
         (
             format_p(None if flip is None else flip["p"], marks),
@@ -135,7 +146,7 @@ def _cells(difference: Document, marks: Marks, is_wide: bool) -> list[str | Text
     return [word, *(below([_text(first), _text(second)]) for first, second in pairs)]
 
 
-def _least(metric: str, difference: Document, marks: Marks) -> str:
+def _smallest(metric: str, difference: Document, marks: Marks) -> str:
     """Return the smallest detectable effect without a sign: it may be of either."""
     return format_difference(metric, difference["smallest_detectable"], marks).lstrip("+")
 

@@ -110,10 +110,10 @@ def _part(metric: str, part: Document | None, marks: Marks) -> Text:
 
 
 def largest_line(entry: Document, marks: Marks) -> str:
-    """Return in which stage most of a metric is lost, or that it is not shown."""
+    """Return in which stage most of a metric is lost, or that it is not proven."""
     metric, largest = entry["metric"], entry["largest"]
     if not largest["shown"]:
-        return f"{label(metric)}: which stage loses most is not shown"
+        return f"{label(metric)}: which stage loses most is not proven"
     lead = f"{format_amount(metric, largest['lead'], marks)}{difference_unit(metric)}"
     ends = format_interval(metric, largest["intervals"]["deciding"], marks)
     names = [largest[name].replace("_", " ") for name in ("stage", "next")]

@@ -5,15 +5,25 @@ from pathlib import Path
 from typing import Any
 
 from misheard.config import parse_config
-from misheard.errors import IncompleteRunError, NotComparableError
+from misheard.errors import IncompleteRunError, InputError, NotComparableError
 from misheard.recognizers.protocol import WindowTranscript
 from misheard.report.clips import Clip, build_clips_comparison, build_clips_report
+from misheard.report.files import read_report
 from misheard.run.directory import RunDirectory, read_suite
 from misheard.run.journal import Batch, read_batches
 from misheard.run.plan import Plan, PlannedItem, check_plan, read_plan
 from misheard.run.recognized import Recognized, read_recognized
 from misheard.stages.recognize import WindowOutcome
 from misheard.suite.items import Item
+
+
+def report_profile(root: Path) -> str:
+    """Return the profile that a run's report counts under: its config's where there is no report."""
+    directory = RunDirectory.open(root)
+    try:
+        return str(read_report(root)["scorer"]["profile"])
+    except (InputError, IncompleteRunError, LookupError, TypeError):
+        return parse_config(str(directory.run_json), directory.read_run()["config"]).scoring.profile
 
 
 def clips_report(root: Path, profiles: Sequence[str], *, with_text: bool) -> dict[str, Any]:
@@ -56,6 +66,7 @@ def _read(root: Path) -> tuple[dict[str, Any], list[Clip]]:
         "recognizer": run["system"].get("recognizer"),
         "cpu": run.get("cpu"),
         "on_failure": config.on_failure,
+        "profile": report_profile(root),
     }
     return described, _clips(suite.items, plan, recognized, batches, worst=config.on_failure == "worst")
 

@@ -140,7 +140,7 @@ def _print_alignments(scored: ScoredFiles, limit: int | None) -> None:
         rest = [f"{count} {which} errors" for which, count in hidden.items() if count]
         if rest:
             stdout.print(
-                f"\n{_shown(system.name)}: not shown are {' and '.join(rest)}", markup=False, soft_wrap=True
+                f"\n{_shown(system.name)}: not shown: {' and '.join(rest)}", markup=False, soft_wrap=True
             )
 
 
