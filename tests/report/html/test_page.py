@@ -104,8 +104,8 @@ def test_the_worst_cell_comes_first_then_the_stage_to_blame() -> None:
     whole = documents.report["attribution"][0]["metrics"]
     (parts,) = [entry for entry in whole if entry["metric"] == "correct_rate"]
     assert parts["largest"]["stage"] == "after_transcript" and parts["largest"]["shown"]
-    assert (second.title, second.value) == ("Stage to blame", "After transcript")
-    assert second.more.startswith("recognition 10.8 points, 22%")
+    assert (second.title, second.value) == ("Stage to blame", "After the transcript")
+    assert second.more.startswith("recognition: 10.8 points, 22%")
 
 
 def test_a_stage_is_blamed_only_for_what_it_is_shown_to_lose() -> None:
@@ -125,7 +125,22 @@ def test_a_stage_is_blamed_only_for_what_it_is_shown_to_lose() -> None:
     ]
     assert [one.value for one in blamed] == ["Recognition", "Recognition", "–"]
     assert blamed[0].note == "too few for a verdict" and blamed[1].note == ""
-    assert "of label F1" in blamed[1].what and blamed[1].more.startswith("planning ")
+    assert "of label F1" in blamed[1].what and blamed[1].more.startswith("planning: ")
+
+
+def test_what_is_missing_anyway_stands_beside_the_stage_to_blame() -> None:
+    """No answer has the very words of the reference: that is no stage's fault, and must not be left out."""
+    report = hostile_documents().report
+    lost = report["propagation"]["lost_to_recognition"]
+    for metric in set(lost) - {"response_quality"}:
+        del lost[metric]
+    (entry,) = [one for one in report["attribution"][0]["metrics"] if one["metric"] == "response_quality"]
+    blamed = next(one for one in highlights(report) if one.title == "Stage to blame")
+    assert blamed.value == "Recognition"
+    assert (
+        blamed.more
+        == f"missing anyway: {entry['remainder']['amount']:.3f}, {entry['remainder']['share']:.0%}"
+    )
 
 
 def test_there_is_no_row_over_everything() -> None:

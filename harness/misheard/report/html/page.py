@@ -277,8 +277,8 @@ class Page:
         label: what kind of page it is, such as `Run`.
         facts: a line of facts below the title.
         banner: a verdict, where there is one.
-        highlights: what is seen first.
-        lead: the sentences that the page comes down to.
+        lead: the sentences that the page comes down to, seen first.
+        highlights: the figures that matter most.
         sections: in order; the contents are made of them.
         template: of the page, in `templates/`.
         media_sources: where the page may take recordings and drawings from, as a content security policy says

@@ -34,6 +34,15 @@ from misheard.report.values import Document
 SHAPES = {"audio": "o", "uncorrected": "v", "transcript": "s", "plan": "D", "control": "^"}
 """How each arm is marked in a chart, so that its colour is not alone."""
 
+MEANINGS = {
+    "audio": "what was heard",
+    "uncorrected": "what was heard, without the corrector",
+    "transcript": "what a person wrote down",
+    "plan": "the plan that a person made",
+    "control": "the transcript once more",
+}
+"""What goes on to the later stages in each arm."""
+
 TONES = {"worse": "bad", "better": "good", "too_few_items": "quiet"}
 """The tone of a verdict."""
 
@@ -53,8 +62,9 @@ def costs_section(report: Document) -> Iterator[Section]:
     blocks += [Prose(tuple(noise_floor(report, UNICODE)), "quiet")]
     blocks += _charts(report, shown, arms)
     blocks += _answers(report)
+    meanings = [f"{arm}: {MEANINGS[arm]}" for arm in arms]
     change = f"change: audio {UNICODE.minus} transcript, pair by pair, of shares in points"
-    note = f"{change}; other arms over their own items"
+    note = f" {UNICODE.dot} ".join([*meanings, change, "other arms over their own items"])
     yield Section("arms", "What mishearing costs", tuple(blocks), note)
 
 

@@ -23,7 +23,9 @@ MATRIX, LOSSES, FAILURES = "by-condition", "losses", "failures"
 
 _MOST_WORST, _MOST_NAMED = 3, 6
 _WEAK = "too few for a verdict"
-_BLAME = "Stage to blame"
+_BLAME, _LATER = "Stage to blame", "After the transcript"
+_ANYWAY = "missing anyway"
+"""What the human transcript does not win back."""
 
 
 def highlights(report: Document) -> Iterator[Highlight]:
@@ -105,18 +107,21 @@ def stage_to_blame(report: Document) -> Highlight | None:
     entry = next((entry for entry in whole["metrics"] if entry["metric"] == metric), None)
     if entry is None or entry["shortfall"] is None:
         return None
-    parts = [*entry["losses"], *([] if _is_out_of_reach(metric, entry) else [entry["remainder"]])]
-    parts.sort(key=lambda part: -part["amount"])
+    is_reachable = not _is_out_of_reach(metric, entry)
+    parts = sorted(
+        [*entry["losses"], *([entry["remainder"]] if is_reachable else [])], key=lambda part: -part["amount"]
+    )
     largest, *others = parts
     if largest["amount"] <= 0:
         return Highlight(_BLAME, UNICODE.missing, "no stage loses anything", link=LOSSES, tone="quiet")
     notes = list(_doubts(entry, largest, len(parts)))
     amount, what = amount_of(metric, largest["amount"]), LEADING[metric]
+    others += [] if is_reachable else [entry["remainder"]]
     is_rest = largest["stage"] == "after_transcript"
     lacks = f"{amount} of {what} missing with the human transcript too"
     return Highlight(
         title=_BLAME,
-        value=_stage(largest).capitalize(),
+        value=_LATER if is_rest else stage_name(largest["stage"]).capitalize(),
         what=lacks if is_rest else f"loses {amount} of {what}",
         detail=_amount_detail(metric, largest, entry),
         more="; ".join(_other(metric, part) for part in others),
@@ -131,8 +136,9 @@ def _is_out_of_reach(metric: str, entry: Document) -> bool:
     return metric == "response_quality" and entry["remainder"]["stage"] == "after_transcript"
 
 
-def _stage(part: Document) -> str:
-    return str(part["stage"]).replace("_", " ")
+def stage_name(stage: str) -> str:
+    """Return what a stage's loss is called, or what no golden value wins back."""
+    return _ANYWAY if stage == "after_transcript" else stage.replace("_", " ")
 
 
 def _doubts(entry: Document, largest: Document, parts: int) -> Iterator[str]:
@@ -141,16 +147,16 @@ def _doubts(entry: Document, largest: Document, parts: int) -> Iterator[str]:
     if entry["flags"]:
         yield _WEAK
     elif parts > 1 and not (lead and lead["shown"]):
-        yield "which stage loses most is not shown"
+        yield "which of them loses most is not proven"
     elif "difference" in largest and largest["difference"]["verdict"] != "worse":
-        yield f"not shown to be a loss: {largest['difference']['verdict']}"
+        yield f"not proven to be a loss: {largest['difference']['verdict']}"
     if largest.get("within_noise"):
         yield "the control arm changes as much"
 
 
 def _other(metric: str, part: Document) -> str:
     share = "" if part["share"] is None else f", {format_share(part['share'], UNICODE)}"
-    return f"{_stage(part)} {amount_of(metric, part['amount'])}{share}"
+    return f"{stage_name(part['stage'])}: {amount_of(metric, part['amount'])}{share}"
 
 
 def amount_interval(metric: str, part: Document, entry: Document) -> Sequence[float] | None:

@@ -6,7 +6,7 @@ from misheard.report.html.charts.axis import axis_value
 from misheard.report.html.charts.waterfall import Step, Waterfall, waterfall
 from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Side, Table
 from misheard.report.html.run_costs import TONES, change_cell
-from misheard.report.html.run_highlights import amount_interval
+from misheard.report.html.run_highlights import amount_interval, stage_name
 from misheard.report.html.run_matrix import condition_row, shown_groups
 from misheard.report.labels import (
     UNICODE,
@@ -33,9 +33,6 @@ from misheard.report.terminal_stages import (
     undefined_sentences,
 )
 from misheard.report.values import Document
-
-ANYWAY = {"after_transcript": "missing anyway", "rendering": "rendering"}
-"""What the remainder is called: what the human transcript, or the golden plan, does not win back."""
 
 _MOST_CHARTS = 4
 
@@ -76,8 +73,8 @@ def _waterfall(report: Document, entry: Document) -> Figure:
     down = -1.0 if entry["better"] == "higher" else 1.0
     rest = entry["remainder"]
     # From the best score down: what no golden value wins back comes first, recognition last.
-    parts = [(ANYWAY.get(rest["stage"], rest["stage"]), rest, "rest")]
-    parts += [(loss["stage"].replace("_", " "), loss, "loss") for loss in reversed(entry["losses"])]
+    parts = [(stage_name(rest["stage"]), rest, "rest")]
+    parts += [(stage_name(loss["stage"]), loss, "loss") for loss in reversed(entry["losses"])]
     steps = [Step("best score", format_value(metric, best, UNICODE), 0.0, best, "whole")]
     at = best
     for name, part, token in parts:
@@ -122,7 +119,7 @@ def _parts_table(entries: Sequence[Document]) -> Table:
     """Return a row per metric, a column per stage."""
     rests = dict.fromkeys(entry["remainder"]["stage"] for entry in entries)
     stages = [*stages_of(entries), *sorted(rests, key=lambda stage: stage != "rendering")]
-    titles = [ANYWAY.get(stage, stage.replace("_", " ")) for stage in stages]
+    titles = list(map(stage_name, stages))
     rows = []
     for entry in entries:
         metric = entry["metric"]

@@ -34,7 +34,7 @@ from misheard.report.labels import (
     unit_noun,
 )
 from misheard.report.terminal_cells import sized
-from misheard.report.terminal_legend import shared_signs
+from misheard.report.terminal_legend import shared_signs, terms
 from misheard.report.terminal_matrix import has_nothing, repeats_whole, same_items, shown_metrics
 from misheard.report.values import Document
 
@@ -63,7 +63,10 @@ def matrix_section(report: Document) -> Section:
         blocks.append(Panels("metric", "One metric, every arm:", panels))
     if left_out:
         blocks.append(Prose((f"{left_out} more metrics are in matrix.csv",), "quiet"))
-    note = "a row per condition, over all its items; combinations: misheard report RUN --by AXIS,AXIS"
+    note = (
+        "a row per condition, over all its items, on what was heard (audio arm); "
+        "combinations: misheard report RUN --by AXIS,AXIS"
+    )
     return Section("by-condition", "By condition", tuple(blocks), note)
 
 
@@ -127,6 +130,7 @@ def _overview(
     if any(column.mark for column in columns):
         signs.append(f"{UNICODE.primary} primary metric")
     signs.append("darker: further from the best value, as a share of the worst cell of the column")
+    signs += terms([column.key for column in columns], report["scorer"])
     return Table(
         "matrix", "Every condition, audio arm", "condition", tuple(columns), tuple(rows), is_matrix=True,
         notes=(f" {UNICODE.dot} ".join(signs),),

@@ -19,6 +19,7 @@ from misheard.report.html.run_losses import losses_section
 from misheard.report.html.run_matrix import matrix_section
 from misheard.report.html.run_times import latencies_section, machine_section
 from misheard.report.html.run_verdict import banner, verdict_section
+from misheard.report.labels import profile_sentence
 from misheard.report.terminal_report import header_parts, suite_title
 from misheard.report.values import Document
 
@@ -29,7 +30,12 @@ def run_page(documents: RunDocuments) -> Page:
     return Page(
         title=suite_title(report),
         label="Run",
-        facts=(documents.name, *header_parts(report), *system_names(documents.run["config"])),
+        facts=(
+            documents.name,
+            *header_parts(report),
+            *system_names(documents.run["config"]),
+            *_profile(report),
+        ),
         banner=banner(documents.verdict),
         highlights=tuple(highlights(report)),
         lead=tuple(report["takeaway"]),
@@ -44,6 +50,11 @@ def system_names(config: Document) -> Iterator[str]:
         name = settings.get("model") or settings.get("kind")
         if name:
             yield str(name).rstrip("/").rpartition("/")[2]
+
+
+def _profile(report: Document) -> Iterator[str]:
+    if (sentence := profile_sentence(report["scorer"])) is not None:
+        yield sentence
 
 
 def _sections(documents: RunDocuments) -> Iterator[Section]:
