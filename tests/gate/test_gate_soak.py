@@ -117,6 +117,25 @@ def test_the_required_checks_decide(
     assert any(note.startswith("soak s1: complete, 5 minutes at speed max") for note in verdict.notes)
 
 
+@pytest.mark.parametrize(
+    ("least", "of_trace", "status", "outcome"),
+    [(5, False, "pass", SHIP), (5.5, False, "inconclusive", UNSURE), (6, True, "pass", SHIP),
+     (7, True, "inconclusive", UNSURE)],
+)  # fmt: skip
+def test_a_session_must_be_as_long_as_the_gate_asks(
+    tmp_path: Path, run: Path, least: float, of_trace: bool, status: str, outcome: Outcome
+) -> None:
+    if of_trace:
+        session = write(tmp_path / "theirs.jsonl", healthy())
+    else:
+        session = session_of(run, tmp_path / "s1", healthy())
+    section = {"require": "all", "at_least_minutes": least, **(TRACE if of_trace else {})}
+    verdict = judge(tmp_path, run, section, session)
+    (length,) = [check for check in verdict.checks if check.id == "soak/length"]
+    assert (length.status, length.limit, verdict.outcome) == (status, least, outcome)
+    assert length.candidate == pytest.approx(406 / 60 if of_trace else 5, abs=0.01)
+
+
 def test_a_trace_of_any_product_is_judged_by_the_limits_of_the_gate_or_the_defaults(
     tmp_path: Path, run: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """The checks of a long session that a gate file requires, as checks of the gate."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -7,12 +8,13 @@ from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.gate.comparable import RunFacts
 from misheard.gate.same_system import other_parts
 from misheard.gate.spec import SoakSection
-from misheard.gate.verdict import Check
+from misheard.gate.verdict import MECHANISM, Check
 from misheard.report.labels import plain
 from misheard.soak.finished import SoakFacts, is_soak_folder, read_played
 from misheard.soak.limits import Limits
 from misheard.soak.reading import read_trace
 from misheard.soak.verdict import SoakVerdict, judge_trace
+from misheard.stats.gate import Status
 
 _OF_THE_GATE = "those of the gate"
 
@@ -56,7 +58,8 @@ def judge_soak(section: SoakSection, path: Path, run: RunFacts) -> SoakEvidence:
     limits, limits_name = _limits(section, facts)
     judged = judge_trace(read, limits, name, limits_name)
     notes = (*_notes(name, facts, judged), *allowed)
-    return SoakEvidence(name, tuple(_required(section, judged)), notes)
+    checks = (*_long_enough(section, facts, judged), *_required(section, judged))
+    return SoakEvidence(name, checks, notes)
 
 
 def _check_whole(name: str, facts: SoakFacts) -> None:
@@ -74,6 +77,25 @@ def _limits(section: SoakSection, facts: SoakFacts | None) -> tuple[Limits, str 
     waived = {} if section.limits is None else section.limits.waived
     require = () if section.requires_all else section.require
     return limits.model_copy(update={"require": require, "waived": waived}), name
+
+
+def _long_enough(section: SoakSection, facts: SoakFacts | None, judged: SoakVerdict) -> Iterator[Check]:
+    """Yield whether a session is as long as the gate asks; a shorter one can say neither."""
+    least = section.at_least_minutes
+    if least is None:
+        return
+    minutes = judged.seconds / 60 if facts is None else facts.minutes
+    is_enough = minutes >= least
+    yield Check(
+        "soak/length",
+        MECHANISM,
+        Status.PASS if is_enough else Status.INCONCLUSIVE,
+        "long_enough" if is_enough else "too_short",
+        f"{minutes:.1f} minutes were played; {least:g} are asked for",
+        rule="at_least_minutes",
+        limit=least,
+        candidate=minutes,
+    )
 
 
 def _required(section: SoakSection, judged: SoakVerdict) -> list[Check]:

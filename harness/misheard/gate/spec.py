@@ -233,6 +233,7 @@ class SoakSection(Part):
         require: checks that must pass, by their names; ALL alone for what `misheard soak check` decides by.
         limits: what the session may do, in place of the limits that it was played with.
         may_differ: in what the session need not agree with the run, each with the reason.
+        at_least_minutes: how long the session must be; of a trace, its time from first to last event.
     """
 
     require: Annotated[
@@ -240,6 +241,7 @@ class SoakSection(Part):
     ]
     limits: Limits | None = None
     may_differ: Mapping[Literal["system", "suite"], Reason] = Field(default_factory=dict)
+    at_least_minutes: Annotated[float, Field(strict=True, gt=0.0, le=1440.0)] | None = None
 
     @model_validator(mode="after")
     def _check_choice(self) -> Self:
