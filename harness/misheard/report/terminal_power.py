@@ -168,9 +168,10 @@ def _signs(plan: Document, marks: Marks, noun: str) -> Iterator[str]:
 
 def _mean_sizes(plan: Document) -> str:
     sizes = sorted({round(one["n"] / one["units"], 1) for one in plan["plans"] if one["units"]})
-    return (
-        f"{' to '.join(f'{size:g}' for size in dict.fromkeys((sizes[0], sizes[-1])))} items" if sizes else "0"
-    )
+    if not sizes:
+        return "0"
+    ends = " to ".join(f"{size:g}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+    return f"{ends} item" if ends == "1" else f"{ends} items"
 
 
 def nothing_planned(plan: Document) -> str:

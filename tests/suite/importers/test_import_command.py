@@ -84,7 +84,7 @@ def hostile(folder: Path, name: str) -> None:
         ("zero.csv", "not a regular file"),
         ("none.csv", "there is no such file"),
         ("rounds", "its format cannot be told"),
-        ("control.csv", r"'\x1b[2Jno.wav' is not in '.'"),
+        ("control.csv", r"'\x1b[2Jno.wav' is not in the working folder"),
         ("empty.csv", "has no header line"),
         ("empty.json", "its format cannot be told"),
         ("empty.trn", "holds no utterances"),

@@ -41,7 +41,8 @@ class Folders:
 
     def _missing(self) -> str:
         """Say where a file was looked for, and how another folder is named."""
-        looked = ", nor in ".join(ascii(str(base)) for base in self._bases)
+        names = (ascii(str(base)) if base.parts else "the working folder" for base in self._bases)
+        looked = ", nor in ".join(names)
         advice = "check the path and" if self._has_root else "name the folder of the recordings with"
         return f"is not in {looked}; {advice} --audio-root"
 
