@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from misheard import standard_output
 from misheard.errors import InputError, MisheardError
 
 INTERRUPTED = 130
@@ -62,31 +63,38 @@ def main() -> NoReturn:
     # Idle OpenMP threads sleep instead of spinning: on shared cores, and where two libraries bring threads of
     # their own, spinning was measured to cost several times the work. It is read when a library loads.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    standard_output.watch()
+    code = _exit_code(sys.argv[1:])
+    if (why := standard_output.refusal()) is not None:
+        _say(f"misheard: standard output: {why}; not everything was printed")
+        code = code or InputError.exit_code
+    sys.exit(code)
+
+
+def _exit_code(arguments: Sequence[str]) -> str | int | None:
+    """Run a command, say what went wrong, and return what the process ends with."""
     try:
-        _run(sys.argv[1:])
-        sys.stdout.flush()
+        _run(arguments)
     except MisheardError as error:
         _say(f"misheard: {error}")
-        sys.exit(error.exit_code)
+        return error.exit_code
     except BrokenPipeError:
-        # Whoever read the output, such as head, has seen enough; nothing more can be written there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
     except OSError as error:
         # A full disk, a file without permission: whatever the system refused, without a stack of our own.
         name = f"{error.filename}: " if error.filename else ""
-        resumed = " (a run goes on with --resume)" if sys.argv[1:2] == ["run"] else ""
+        resumed = " (a run goes on with --resume)" if arguments[:1] == ["run"] else ""
         advice = f"; free some space{resumed}" if error.errno == errno.ENOSPC else ""
         _say(f"misheard: {name}{error.strerror or error}{advice}")
-        sys.exit(InputError.exit_code)
+        return InputError.exit_code
     except KeyboardInterrupt:
         _hear(_end_at_once)
         _say("misheard: interrupted")
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             _hear(_end_at_once)
-            advice = "; go on with --out DIR --resume" if sys.argv[1:2] == ["run"] else ""
+            advice = "; go on with --out DIR --resume" if arguments[:1] == ["run"] else ""
             _say(f"misheard: interrupted{advice}")
-        raise
-    sys.exit(0)
+        return ended.code
+    return 0

@@ -135,7 +135,9 @@ def test_files_are_written_where_they_are_asked_for_and_again_the_same(run: Path
     [
         (["--html=RUN/run.json"], "is a file of a run"),
         (["--markdown=RUN/journal/x.md"], "is a file of a run"),
+        (["--html=RUN/.lock"], "is a file of a run"),
         (["--html=SOAK/soak.json"], "is a file of a soak"),
+        (["--html=SOAK/.lock"], "is a file of a soak"),
         (["--html=RUN/same", "--markdown=RUN/same"], "are one file"),
         (["--html=LOOP"], "leads in a circle"),
         (["--html", "--by", "language"], "leave --by"),
@@ -203,6 +205,36 @@ def test_a_verdict_of_another_run_is_refused(
     verdict.write_text(json.dumps({"format": "misheard-verdict", "format_version": 1, "candidate": "other"}))
     code, told = refused(["report", str(run), "--markdown", "--verdict", str(verdict)], capsys)
     assert code == 2 and "is of another run" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "why"),
+    [
+        ("report RUN > /dev/full", 2, "No space left on device"),
+        ("report RUN >&-", 2, "Bad file descriptor"),
+        ("report RUN --markdown=/dev/null >&-", 0, None),
+        ("report RUN | head -1", 0, None),
+        ("score --ref TEXT --hyp TEXT --output csv > /dev/full", 2, "No space left on device"),
+    ],
+)
+def test_what_could_not_be_printed_is_said_once_and_is_no_success(
+    run: Path, tmp_path: Path, line: str, code: int, why: str | None
+) -> None:
+    (tmp_path / "text").write_text("a b c\n")
+    line = line.replace("RUN", str(run)).replace("TEXT", "text")
+    command = f"{sys.executable} -m misheard {line}"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    said = "" if why is None else f"misheard: standard output: {why}; not everything was printed\n"
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+def test_charts_need_no_backend_that_the_environment_names(run: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"MPLBACKEND": "nonsense"}
+    command = [sys.executable, "-m", "misheard", "report", str(run), f"--html={tmp_path / 'page.html'}"]
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def refused(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

@@ -12,7 +12,7 @@ PACKAGE = ROOT / "harness" / "misheard"
 
 LEAVES = {"errors", "failures", "canonical", "strict_yaml"}
 LAYERS = [
-    {"cli", "cli_score", "commands", "__main__"},
+    {"cli", "cli_score", "commands", "standard_output", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},
     {"config", "config_problems", "stages", "stats", "metrics", "suite"},
     {

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
 from misheard.errors import IncompleteRunError, InputError
-from misheard.run.folder_lock import FolderLock
+from misheard.run.folder_lock import LOCK, FolderLock
 from misheard.scenes.scene import Scene
 from misheard.suite.items import Item, ItemKind, Suite
 
@@ -29,7 +29,7 @@ _OWN_NAMES = frozenset({"run.json", "journal"})
 _FILES = frozenset(
     {
         "run.json", "plan.jsonl", "report.json", "items.parquet", "matrix.csv", "failures.csv",
-        "telemetry.parquet",
+        "telemetry.parquet", LOCK,
     }
 )  # fmt: skip
 _FOLDERS = frozenset({"journal", "logs"})

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from misheard.errors import InputError
 
+LOCK = ".lock"
+"""The file in the folder that is locked."""
+
 
 class FolderLock:
     """The lock of a folder, from here until `close` or the end of the process.
@@ -14,7 +17,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

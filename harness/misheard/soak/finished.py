@@ -204,6 +204,6 @@ def refuse_soak_files(*outputs: Path | None) -> None:
     for output in outputs:
         if output is not None:
             folder = SoakFolder(output.resolve().parent)
-            own = {folder.soak_json, folder.session, folder.trace, folder.verdict}
+            own = {folder.soak_json, folder.session, folder.trace, folder.verdict, folder.lock}
             if output.resolve() in own and folder.soak_json.exists():
                 raise InputError(f"{output}: is a file of a soak; write to another")

@@ -240,6 +240,7 @@ def test_a_fault_that_did_not_happen_is_no_pass_even_where_nobody_reads_it(confi
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 4, done.stderr
+    assert "standard output: No space left on device" in done.stderr
     assert state(config.parent)["missed_faults"] == ["recognizer_error@59.5"]
     assert json.loads((out / "verdict.json").read_bytes())["exit_code"] == 4
     judged = misheard("soak", "check", out, cwd=config.parent)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
 from misheard.errors import InputError
-from misheard.run.folder_lock import FolderLock
+from misheard.run.folder_lock import LOCK, FolderLock
 from misheard.soak.replay.values import Script
 
 SCHEMA = "misheard/soak/1"
@@ -22,6 +22,7 @@ class SoakFolder:
         self.session = root / "session.jsonl"
         self.trace = root / "trace.jsonl"
         self.verdict = root / "verdict.json"
+        self.lock = root / LOCK
         self._lock: FolderLock | None = None
 
     @classmethod

@@ -6,9 +6,11 @@ policy allows, and ids carry the chart's own prefix.
 """
 
 import io
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -81,7 +83,7 @@ def draw(
         size: width and height in CSS pixels.
         paint: draws into the figure that it is given.
     """
-    import matplotlib
+    matplotlib = _matplotlib()
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -96,6 +98,20 @@ def draw(
         # savefig would draw everything twice, to learn sizes that are set here.
         canvas.print_svg(raw, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return _inline(raw.getvalue(), name, title, description, size)
+
+
+def _matplotlib() -> ModuleType:
+    """Import matplotlib without the environment's choice of a backend.
+
+    Charts need none, and one that is not installed would be an error.
+    """
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    return matplotlib
 
 
 def _coloured() -> dict[Any, Any]:
