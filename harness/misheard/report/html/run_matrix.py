@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from misheard.report.html.charts.axis import axis_value
 from misheard.report.html.charts.intervals import IntervalRow, Intervals, intervals
 from misheard.report.html.page import (
-    SHADES,
     Block,
     Cell,
     Column,
@@ -21,24 +20,20 @@ from misheard.report.html.page import (
     Table,
 )
 from misheard.report.html.run_costs import arm_dot
+from misheard.report.html.run_matrix_cells import WORST, Key, estimate_in, matrix_column
 from misheard.report.labels import (
     UNICODE,
     count_of,
-    format_interval,
     format_value,
-    is_in_points,
     is_shown_by_condition,
     label,
-    rate_interval,
     section,
     unit_noun,
 )
-from misheard.report.terminal_cells import sized
 from misheard.report.terminal_legend import shared_signs, terms
 from misheard.report.terminal_matrix import has_nothing, repeats_whole, same_items, shown_metrics
 from misheard.report.values import Document
 
-WORST = Mark(UNICODE.worst, "worst cell")
 PRIMARY = Mark(UNICODE.primary, "primary metric")
 
 _MOST_CONDITIONS = 240
@@ -48,7 +43,6 @@ _MOST_CELLS = 4_000
 """Cells of the views of single metrics, with the names of their rows; matrix.csv has the rest."""
 
 _MOST_ROWS_DRAWN = 24
-_Key = tuple[str, str, str]
 
 
 def matrix_section(report: Document) -> Section:
@@ -97,8 +91,8 @@ def _axes(report: Document, groups: Sequence[Sequence[Document]]) -> Mapping[str
     return found
 
 
-def _worst(report: Document) -> dict[_Key, set[tuple[str, str | None]]]:
-    found: dict[_Key, set[tuple[str, str | None]]] = {}
+def _worst(report: Document) -> dict[Key, set[tuple[str, str | None]]]:
+    found: dict[Key, set[tuple[str, str | None]]] = {}
     for entry in report["worst_cells"]:
         key = (entry["family"], entry["metric"], entry["arm"])
         found.setdefault(key, set()).add((entry["axis"], entry["value"]))
@@ -106,17 +100,17 @@ def _worst(report: Document) -> dict[_Key, set[tuple[str, str | None]]]:
 
 
 def _overview(
-    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[_Key, set[tuple[str, str | None]]]
+    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[Key, set[tuple[str, str | None]]]
 ) -> Table:
     columns, cells = [], []
     firsts = [cells[0] for cells in groups]
     for metric in shown_metrics(report, all_metrics=False):
-        estimates = [_estimate(cell, metric, "audio") for cell in firsts]
+        estimates = [estimate_in(cell, metric, "audio") for cell in firsts]
         if all(one is None or has_nothing(one) for one in estimates) or repeats_whole(metric, firsts):
             continue
         is_primary = any(one is not None and "primary" in one["flags"] for one in estimates)
         columns.append(_metric_column(metric, is_primary))
-        cells.append(_column(report, metric, "audio", groups, estimates, worst))
+        cells.append(matrix_column(report, metric, "audio", groups, estimates, worst))
     rows = [
         condition_row(report, group, tuple(column[place] for column in cells))
         for place, group in enumerate(groups)
@@ -169,89 +163,14 @@ def condition_row(report: Document, group: Sequence[Document], cells: tuple[Cell
     )
 
 
-def _estimate(cell: Document, metric: Document, arm: str) -> Document | None:
-    wanted = (metric["family"], metric["metric"], arm)
-    found = (one for one in cell["estimates"] if (one["family"], one["metric"], one["arm"]) == wanted)
-    return next(found, None)
-
-
-def _column(
-    report: Document,
-    metric: Document,
-    arm: str,
-    groups: Sequence[Sequence[Document]],
-    estimates: Sequence[Document | None],
-    worst: Mapping[_Key, set[tuple[str, str | None]]],
-) -> list[Cell]:
-    marked = worst.get((metric["family"], metric["metric"], arm), set())
-    badness = [_badness(metric, one) for one in estimates]
-    known = [one for one in badness if one is not None]
-    top = max(known, default=0.0)
-    cells = []
-    for group, estimate, bad in zip(groups, estimates, badness, strict=True):
-        is_worst = any((cell["axis"], cell["value"]) in marked for cell in group)
-        shade = None if bad is None else (round((SHADES - 1) * bad / top) if top > 0 else 0)
-        cells.append(_cell(metric["metric"], estimate, is_worst, shade, unit_noun(report["items"])))
-    return cells
-
-
-def _badness(metric: Document, estimate: Document | None) -> float | None:
-    """Return how far a value is from the best; None without a value, or where no direction is better."""
-    if metric["better"] is None or estimate is None or estimate["value"] is None:
-        return None
-    value: float = estimate["value"]
-    if metric["better"] == "lower":
-        return max(value, 0.0)
-    return max((100.0 if is_in_points(metric["metric"]) else 1.0) - value, 0.0)
-
-
-def _cell(metric: str, estimate: Document | None, is_worst: bool, shade: int | None, noun: str) -> Cell:
-    if estimate is None or (not estimate["n"] and not estimate["failed"]):
-        return Cell()
-    sizes = f"n {sized(estimate)} {UNICODE.dot} {count_of(estimate['units'], noun)}"
-    if estimate["failed"]:
-        sizes += f" {UNICODE.dot} {estimate['failed']} failed"
-    if estimate["value"] is None:
-        return Cell(UNICODE.missing, sizes=sizes, tone="quiet", tip=_tip(metric, estimate, noun))
-    interval = rate_interval(metric, estimate)
-    return Cell(
-        format_value(metric, estimate["value"], UNICODE),
-        below="no interval" if interval is None else format_interval(metric, interval, UNICODE),
-        sizes=sizes,
-        marks=(WORST,) if is_worst else (),
-        tip=_tip(metric, estimate, noun),
-        sort=estimate["value"],
-        shade=shade,
-    )
-
-
-def _tip(metric: str, estimate: Document, noun: str) -> tuple[str, ...]:
-    """Return the lines behind a cell: sizes, failures, flags, intervals, and the sums of the rate."""
-    sizes = (
-        f"{count_of(estimate['n'], 'item')}, {count_of(estimate['units'], noun)}, {estimate['failed']} failed"
-    )
-    lines = [sizes]
-    if estimate["value"] is None:
-        lines.append(f"no value: {str(estimate['reason']).replace('_', ' ')}")
-    found = estimate["intervals"] or {}
-    lines += [
-        f"{name} {format_interval(metric, found[name], UNICODE)}"
-        for name in ("bootstrap", "jackknife", "exact")
-        if found.get(name) is not None
-    ]
-    if flags := [flag.replace("_", " ") for flag in estimate["flags"]]:
-        lines.append(f"flags: {', '.join(flags)}")
-    return tuple(lines)
-
-
 def _panels(
-    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[_Key, set[tuple[str, str | None]]]
+    report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[Key, set[tuple[str, str | None]]]
 ) -> tuple[tuple[Panel, ...], int]:
     """Return a view per metric, those that tables show first, and how many have none for lack of room."""
     metrics = sorted(report["metrics"], key=lambda metric: not is_shown_by_condition(metric["metric"]))
     room, panels, left_out = _MOST_CELLS, [], 0
     for metric in metrics:
-        columns = {arm: [_estimate(cells[0], metric, arm) for cells in groups] for arm in metric["arms"]}
+        columns = {arm: [estimate_in(cells[0], metric, arm) for cells in groups] for arm in metric["arms"]}
         columns = {arm: found for arm, found in columns.items() if any(one and one["n"] for one in found)}
         if not columns:
             continue
@@ -269,10 +188,10 @@ def _panel(
     metric: Document,
     columns: Mapping[str, Sequence[Document | None]],
     groups: Sequence[Sequence[Document]],
-    worst: Mapping[_Key, set[tuple[str, str | None]]],
+    worst: Mapping[Key, set[tuple[str, str | None]]],
 ) -> Panel:
     name = metric["metric"]
-    cells = {arm: _column(report, metric, arm, groups, found, worst) for arm, found in columns.items()}
+    cells = {arm: matrix_column(report, metric, arm, groups, found, worst) for arm, found in columns.items()}
     rows = [
         condition_row(report, group, tuple(column[place] for column in cells.values()))
         for place, group in enumerate(groups)
