@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from misheard.canonical import canonical_json
 from misheard.report.html.page import ItemBrowser, Page
-from misheard.report.labels import plain
+from misheard.report.html.shown import bounded, shown, shown_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,8 +52,9 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    environment.filters["shown"] = plain
-    environment.filters["json"] = canonical_json
+    environment.filters["shown"] = shown
+    environment.filters["shown_line"] = shown_line
+    environment.filters["json"] = lambda value: canonical_json(bounded(value))
     return environment
 
 

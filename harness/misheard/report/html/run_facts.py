@@ -1,5 +1,6 @@
 """What a run was: how repeatable, who judged, what was configured, on which suite, and how to do it again."""
 
+import itertools
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +14,8 @@ from misheard.report.terminal_judge import judge_sentence
 from misheard.report.values import Document
 
 _MOST_OPENINGS = 50
+_MOST_FACTS = 500
+_MOST_OF_A_CONFIG = 100_000
 _TOLD_OF_JUDGE = ("reason", "drift")
 """What the sentence on the judge says."""
 
@@ -53,12 +56,19 @@ def _fingerprints(report: Document) -> Iterator[tuple[str, str]]:
                 yield f"{part}.{name}", value
 
 
-def flat(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def flat(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the dotted names and the values of a document of JSON, those that are null left out."""
+    found = _flat(document, "")
+    yield from itertools.islice(found, _MOST_FACTS)
+    if more := sum(1 for _ in found):
+        yield "and more", f"{more:,}, in the files of the directory"
+
+
+def _flat(document: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
     for name, value in document.items():
         dotted = f"{prefix}{name}"
         if isinstance(value, Mapping):
-            yield from flat(value, f"{dotted}.")
+            yield from _flat(value, f"{dotted}.")
         elif isinstance(value, list | tuple):
             if value:
                 yield dotted, ", ".join(str(one) for one in value)

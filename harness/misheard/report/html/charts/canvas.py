@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from misheard.report.labels import plain
+from misheard.report.html.shown import shown, shown_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +94,7 @@ def draw(
         canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         paint(figure)
+        _cut_labels(figure)
         raw = io.StringIO()
         # savefig would draw everything twice, to learn sizes that are set here.
         canvas.print_svg(raw, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
@@ -112,6 +113,15 @@ def _matplotlib() -> ModuleType:
         if backend is not None:
             os.environ["MPLBACKEND"] = backend
     return matplotlib
+
+
+def _cut_labels(figure: "Figure") -> None:
+    from matplotlib.text import Text
+
+    for label in figure.findobj(Text):
+        assert isinstance(label, Text)
+        if len(text := label.get_text()) > MOST_OF_A_LABEL:
+            label.set_text(shown_label(text))
 
 
 def _coloured() -> dict[Any, Any]:
@@ -139,7 +149,7 @@ def frame(figure: "Figure", left: float, top: float, bottom: float = 24.0, right
 
 def text_width(labels: Iterable[str]) -> float:
     """Return roughly how wide the widest line of some labels is, in CSS pixels."""
-    lines = [line for label in labels for line in label.split("\n")]
+    lines = [line for label in labels for line in shown_label(label).split("\n")]
     return 6.7 * max(map(len, lines), default=0)
 
 
@@ -170,7 +180,7 @@ def _inline(raw: str, name: str, title: str, description: str, size: tuple[int, 
     }
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ET.Element(tag, {"id": f"{name}-{tag}"})
-        element.text = plain(text)
+        element.text = shown(text)
         drawn.insert(place, element)
     return ET.tostring(drawn, encoding="unicode", short_empty_elements=True)
 
@@ -186,7 +196,7 @@ def _references(drawn: ET.Element) -> Iterator[str]:
 def _clean(element: ET.Element, name: str, used: set[str]) -> None:
     """Turn one element of matplotlib's into one of the page's."""
     element.tag = element.tag.removeprefix(_SVG)
-    element.text = plain(element.text) if element.text and element.text.strip() else None
+    element.text = shown(element.text) if element.text and element.text.strip() else None
     element.tail = None
     attributes = dict(element.attrib)
     element.attrib.clear()
