@@ -51,7 +51,7 @@ def test_a_missing_hypothesis_may_count_as_empty() -> None:
 
 @pytest.mark.parametrize("missing", ["error", "deletions"])
 def test_other_numbers_of_lines_are_both_named(missing: str) -> None:
-    with pytest.raises(InputError, match=r"2 references .*1 hypotheses"):
+    with pytest.raises(InputError, match=r"2 references .*1 hypothesis"):
         pair(by_line("a", "b"), [by_line("a")], missing)  # type: ignore[arg-type]
 
 
