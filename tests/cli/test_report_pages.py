@@ -1,5 +1,6 @@
 """`misheard report --html` and `--markdown`: files, refusals, no transcript, nothing heavy."""
 
+import html
 import json
 import os
 import re
@@ -228,6 +229,20 @@ def test_what_could_not_be_printed_is_said_once_and_is_no_success(
     )
     said = "" if why is None else f"misheard: standard output: {why}; not everything was printed\n"
     assert (done.returncode, done.stderr) == (code, said)
+
+
+def test_commands_name_a_folder_like_an_option_in_a_way_that_works(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(run, tmp_path / "-rf it")
+    monkeypatch.chdir(tmp_path)
+    assert refused(["report", "./-rf it", "--html"], capsys)[0] == 0
+    page = html.unescape((tmp_path / "-rf it" / "report.html").read_text("utf-8"))
+    for command in ("score", "report", "compare"):
+        assert f"misheard {command} './-rf it'" in page
+    (tmp_path / "-rf it" / "report.json").unlink()
+    code, told = refused(["report", "./-rf it"], capsys)
+    assert code == 4 and told.endswith("misheard score './-rf it'\n")
 
 
 def test_charts_need_no_backend_that_the_environment_names(run: Path, tmp_path: Path) -> None:

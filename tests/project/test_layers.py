@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "harness" / "misheard"
 
-LEAVES = {"errors", "failures", "canonical", "strict_yaml"}
+LEAVES = {"errors", "failures", "canonical", "command_lines", "strict_yaml"}
 LAYERS = [
     {"cli", "cli_score", "commands", "standard_output", "__main__"},
     {"console", "doctor", "run", "report", "scoring", "gate", "judge", "soak", "api"},

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from misheard.command_lines import path_argument
 from misheard.errors import InputError, count_of
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _print(imported: "Imported", destination: Path) -> None:
         typer.echo(f"left out {count_of(len(imported.broken), 'row')}; import.json says why")
     for note in imported.notes:
         typer.echo(_shown(f"note: {note}"))
-    typer.echo(f"\nSuite: {destination}\nLook at it: misheard suite show {destination}")
+    typer.echo(f"\nSuite: {destination}\nLook at it: misheard suite show {path_argument(destination)}")
 
 
 def _shown(text: str) -> str:

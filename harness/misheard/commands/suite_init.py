@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from misheard.command_lines import path_argument
+
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the suite; it must be new.")],
@@ -17,5 +19,5 @@ def init(
     init_suite(folder, name, language)
     typer.echo(
         f"{folder}: fill in suite.yaml and items.jsonl, and record into audio ({GUIDE_NAME} says how)\n"
-        f"What is still missing: misheard suite validate {folder}"
+        f"What is still missing: misheard suite validate {path_argument(folder)}"
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from misheard.command_lines import path_argument
 from misheard.commands.suite_split import SuitePath
 from misheard.errors import InputError, count_of
 
@@ -29,5 +30,5 @@ def open_holdout(
     typer.echo(
         f"opening {opening.number} by {opening.who} at {opening.at}: "
         f"{count_of(sealed, 'sealed item')}, for one run\n"
-        f"run it with: misheard run CONFIG --suite {suite} --holdout"
+        f"run it with: misheard run CONFIG --suite {path_argument(suite)} --holdout"
     )

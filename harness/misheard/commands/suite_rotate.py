@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from misheard.command_lines import path_argument
 from misheard.commands.suite_split import SuitePath
 
 
@@ -37,4 +38,6 @@ def rotate(
     print_division(division.split, division.suite.items, division.suite.axes)
     typer.echo(f"\nrotation {rotated.split.rotation}, written: {division.path}")
     if division.locked:
-        typer.echo(f"the lock does not know this yet; write it again: misheard suite lock {suite}")
+        typer.echo(
+            f"the lock does not know this yet; write it again: misheard suite lock {path_argument(suite)}"
+        )

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from misheard.command_lines import path_argument
 from misheard.errors import InputError
 
 SuitePath = Annotated[Path, typer.Argument(metavar="SUITE", help="Suite folder, suite.yaml or items JSON.")]
@@ -67,4 +68,6 @@ def split(
         typer.echo(f"note: {mixing_note(division.suite.items)}")
     typer.echo(f"\nwritten: {division.path}")
     if division.locked:
-        typer.echo(f"the lock does not know this yet; write it again: misheard suite lock {suite}")
+        typer.echo(
+            f"the lock does not know this yet; write it again: misheard suite lock {path_argument(suite)}"
+        )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from misheard.canonical import write_atomic, write_json
+from misheard.command_lines import path_argument
 from misheard.errors import IncompleteRunError, InputError
 from misheard.metrics.base import Family
 from misheard.metrics.table import CountTable
@@ -42,10 +43,10 @@ def read_report(folder: Path) -> Document:
 
     Raises IncompleteRunError where there is none, InputError for a file that is not a report of this version.
     """
-    path = folder / REPORT
+    path, again = folder / REPORT, f"misheard score {path_argument(folder)}"
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no file; score the run again: misheard score {folder}")
+            raise InputError(f"{path}: is no file; score the run again: {again}")
         if path.stat().st_size > MAX_REPORT_BYTES:
             raise InputError(f"{path}: over {MAX_REPORT_BYTES} bytes; this is no report")
         document = json.loads(path.read_bytes())
@@ -53,13 +54,13 @@ def read_report(folder: Path) -> Document:
         if not (folder / _RUN).is_file():
             raise IncompleteRunError(f"{folder}: no run.json; this is not a run directory") from error
         raise IncompleteRunError(
-            f"{path}: does not exist; finish the run, or score it with misheard score {folder}"
+            f"{path}: does not exist; finish the run, or score it with {again}"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON; write it again with misheard score {folder}") from error
+        raise InputError(f"{path}: is no JSON; write it again with {again}") from error
     known = (build.FORMAT, build.FORMAT_VERSION)
     if not isinstance(document, dict) or (document.get("format"), document.get("format_version")) != known:
-        raise InputError(f"{path}: is no report of this version; write it again with misheard score {folder}")
+        raise InputError(f"{path}: is no report of this version; write it again with {again}")
     return document
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from misheard.command_lines import path_argument
 from misheard.errors import IncompleteRunError, NotComparableError
 from misheard.metrics.base import Family
 from misheard.metrics.content import SuiteContent, SystemContent
@@ -45,7 +46,8 @@ def read_finished_run(path: Path) -> FinishedRun:
     active = scored_families(path, report)
     if read_scorer_sha256(path / ITEMS) != str(report["scorer"].get("sha256", "")):
         raise IncompleteRunError(
-            f"{path}: report.json and {ITEMS} are of two scorings; score it again: misheard score {path}"
+            f"{path}: report.json and {ITEMS} are of two scorings; score it again: "
+            f"misheard score {path_argument(path)}"
         )
     table = read_items_parquet(path / ITEMS, active)
     _check_one_run(path, run, report, active, table)
@@ -62,7 +64,8 @@ def _check_one_run(
     check_report_of_run(path, run, report)
     if not _has_figures_of(report, families, table):
         raise IncompleteRunError(
-            f"{path}: report.json and {ITEMS} are not of the same run; score it again: misheard score {path}"
+            f"{path}: report.json and {ITEMS} are not of the same run; score it again: "
+            f"misheard score {path_argument(path)}"
         )
 
 
@@ -71,7 +74,7 @@ def check_report_of_run(path: Path, run: dict[str, Any], report: dict[str, Any])
     suite = report["suite"].get("sha256"), run["suite"].get("sha256")
     if report["system"] != run["system"] or suite[0] != suite[1]:
         raise IncompleteRunError(
-            f"{path}: report.json is not of this run; score it again: misheard score {path}"
+            f"{path}: report.json is not of this run; score it again: misheard score {path_argument(path)}"
         )
 
 
@@ -110,7 +113,8 @@ def scored_families(path: Path, report: dict[str, Any]) -> tuple[Family, ...]:
     scorer = report["scorer"]
     if scorer.get("version") != SCORER_VERSION:
         raise NotComparableError(
-            f"{path}: was scored by another version of misheard; score it again: misheard score {path}"
+            f"{path}: was scored by another version of misheard; score it again: "
+            f"misheard score {path_argument(path)}"
         )
     content = SuiteContent.from_json(scorer["content"])
     system = SystemContent.from_json(scorer.get("system", {}))

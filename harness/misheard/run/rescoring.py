@@ -1,12 +1,12 @@
 """What a run's report and page were before it is scored again, and what the user should know afterwards."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from misheard.canonical import sha256_file
+from misheard.command_lines import path_argument
 from misheard.errors import MisheardError
 from misheard.report.files import REPORT, read_report
 from misheard.run.scorers import option_changes, score_command
@@ -56,5 +56,5 @@ def rescoring_notes(run: Path, earlier: Earlier, scorer: Mapping[str, Any]) -> I
         back = score_command(run, [(change.option, change.before) for change in changes])
         yield f"the report of {run} now counts with {now}, no longer {before}; back: {back}"
     if (run / PAGE).is_file() and (earlier.has_old_page or sha256_file(run / REPORT) != earlier.sha256):
-        renew = f"misheard report {shlex.quote(str(run))} --html"
+        renew = f"misheard report {path_argument(run)} --html"
         yield f"{run / PAGE} shows an earlier scoring; renew it: {renew}"

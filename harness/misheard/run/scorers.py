@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from misheard.command_lines import path_argument
 from misheard.suite.problems import shown
 
 _OPTIONS = {
@@ -48,7 +49,7 @@ def option_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple
 def score_command(run: Path, settings: Iterable[tuple[str, str]]) -> str:
     """Return the command that scores a run with options."""
     words = [f"--set {shlex.quote(f'{option}={value}')}" for option, value in settings]
-    return " ".join(["misheard score", shlex.quote(str(run)), *words])
+    return " ".join(["misheard score", path_argument(run), *words])
 
 
 def difference(

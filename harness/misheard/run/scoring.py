@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from misheard.canonical import sha256_json
+from misheard.command_lines import path_argument
 from misheard.config import RunConfig, parse_config
 from misheard.errors import IncompleteRunError, RunAbortedError, count_of
 from misheard.metrics.base import Arm, Family
@@ -229,7 +230,7 @@ def _complete(suite: Suite, plan: Plan, directory: RunDirectory) -> list[Recogni
     if missing:
         raise IncompleteRunError(
             f"{directory.root}: {missing} of {count_of(len(found), 'item')} not recognized yet; "
-            f"go on with misheard run … --out {directory.root} --resume"
+            f"go on with misheard run … --out {path_argument(directory.root)} --resume"
         )
     return recognized
 
@@ -257,7 +258,7 @@ def _check_finished(
         if missing:
             raise IncompleteRunError(
                 f"{directory.root}: not {what} yet in the arms {', '.join(missing)}; "
-                f"go on with misheard run … --out {directory.root} --resume"
+                f"go on with misheard run … --out {path_argument(directory.root)} --resume"
             )
         if finished - {str(arm) for arm in wanted}:
             raise IncompleteRunError(f"{directory.run_json}: lacks arms that the journal has")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from misheard.command_lines import path_argument
 from misheard.errors import InputError, Problem
 from misheard.suite.changes import Changes, changes_between
 from misheard.suite.history import commit_at
@@ -31,7 +32,9 @@ def compare_states(a: Path, b: Path | None, *, audio: bool = True) -> Comparison
         return Comparison(str(a), str(b), changes_between(_state(a, audio), _state(b, audio), audio=audio))
     lock = sidecars(a).lock
     if not is_there(lock):
-        raise InputError(f"{a}: has no {lock.name} to compare with; misheard suite lock {a} writes one")
+        raise InputError(
+            f"{a}: has no {lock.name} to compare with; misheard suite lock {path_argument(a)} writes one"
+        )
     return Comparison(str(lock), str(a), changes_between(read_lock(lock), _state(a, audio), audio=audio))
 
 
@@ -64,7 +67,11 @@ def _notes(lock: Path, now: Lock, suite: Path, *, audio: bool) -> tuple[str, ...
         return (f"{suite} has no {lock.name} any more",)
     changes = changes_between(read_lock(lock), now, audio=audio)
     stale = changes.edits or any(change.where != "openings" for change in changes.allowed)
-    return (f"{lock} is not up to date; write it again: misheard suite lock {suite}",) if stale else ()
+    return (
+        (f"{lock} is not up to date; write it again: misheard suite lock {path_argument(suite)}",)
+        if stale
+        else ()
+    )
 
 
 def _state(path: Path, audio: bool) -> Lock:

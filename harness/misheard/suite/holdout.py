@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from misheard.command_lines import path_argument
 from misheard.errors import InputError, NotComparableError
 from misheard.suite.items import Suite
 from misheard.suite.lock import make_lock
@@ -59,7 +60,7 @@ def load_holdout(path: Path, run: str | None, require_audio: bool = True) -> Sui
     if opening.suite != make_lock(path, require_audio).content_sha256():
         raise NotComparableError(
             f"{path}: the suite changed since opening {opening.number}; put it back as it was, "
-            f"or open it again: misheard suite open {path} --reason WHY"
+            f"or open it again: misheard suite open {path_argument(path)} --reason WHY"
         )
     return load_sealed(path, require_audio)
 
@@ -100,5 +101,6 @@ def _usable(path: Path, openings: Sequence[Opening], run: str | None) -> Opening
     if openings:
         used = f": opening {openings[-1].number} was used by a run, and is for one run (--resume finishes it)"
     raise InputError(
-        f"{path}: the holdout is sealed{used}; open it first: misheard suite open {path} --reason WHY"
+        f"{path}: the holdout is sealed{used}; open it first: "
+        f"misheard suite open {path_argument(path)} --reason WHY"
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from misheard.command_lines import path_argument
 from misheard.errors import NotComparableError
 from misheard.suite.changes import changes_between
 from misheard.suite.lock import make_lock, read_lock
@@ -36,6 +37,6 @@ def check_lock(path: Path) -> LockState | None:
     if changes.edits:
         raise NotComparableError(
             f"{path}: the suite is not as {lock_path.name} says:\n{changes.named_edits()}\n"
-            f"  put it back, or accept the edits: misheard suite lock {path}"
+            f"  put it back, or accept the edits: misheard suite lock {path_argument(path)}"
         )
     return LockState(lock.sha256(), len(changes.added_items))

@@ -12,6 +12,8 @@ from misheard.metrics.table import CountTable
 from misheard.report.html import comparison_page, index_page, run_failures, run_verdict
 from misheard.report.html.index_documents import Index
 from misheard.report.html.page import Filters, Page, Panels, Prose, Section, Table
+from misheard.report.html.render import render
+from misheard.report.html.run_facts import configuration_section, reproduce_section
 from misheard.report.html.run_highlights import named_cells
 from misheard.report.html.run_matrix import matrix_section, shown_groups
 from misheard.report.html.run_verdict import verdict_section
@@ -118,3 +120,18 @@ def test_of_very_many_metrics_of_runs_those_that_most_have_are_listed(
     first = index_page.index_page(Index(tuple(runs), ())).sections[0].blocks[0]
     assert isinstance(first, Table) and [column.title for column in first.columns if column.group] == ["en"]
     assert first.notes[1].startswith("3 more metrics")
+
+
+def test_names_and_values_of_a_megabyte_do_not_fill_the_page() -> None:
+    long, documents = "w" * 1_000_000, hostile_documents()
+    run = {
+        **documents.run,
+        "config": {"recognizer": {"kind": "fake", "model": long, "options": [long] * 3}, long: long},
+        "suite": {"name": long, "path": long},
+        "versions": {f"{number}{long}": long for number in range(2)},
+        "machine": {str(number): "x" for number in range(1_200)},
+    }
+    sections = (configuration_section(named := replace(documents, run=run)), reproduce_section(named))
+    html = render(Page(long, "Run", (long,), sections))
+    assert len(html) < 250_000 and f"{'w' * 2_000}… (1,000,000 characters)" in html
+    assert "700, in the files of the directory" in html and "take config out of run.json" in html

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 
+from misheard.command_lines import path_argument
 from misheard.report.html.comparison_documents import ComparedRun, ComparisonDocuments
 from misheard.report.html.page import Block, Cell, Code, Column, Highlight, Prose, Row, Section, Table
 from misheard.report.html.run_facts import flat
@@ -192,7 +193,7 @@ def reproduce_section(documents: ComparisonDocuments) -> Section:
     """Return the command that compares the same runs in the same way."""
     document = documents.document
     chosen = document["selection"]
-    parts = ["misheard compare", *(shlex.quote(run.name) for run in (documents.a, *documents.others))]
+    parts = ["misheard compare", *(path_argument(run.name) for run in (documents.a, *documents.others))]
     parts += [f"--metric {shlex.quote(name)}" for name in chosen["metrics"]]
     parts += [f"--arm {shlex.quote(name)}" for name in chosen["arms"]]
     parts += [f"--by {shlex.quote(','.join(by))}" for by in chosen["by"]]

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from misheard.command_lines import path_argument
 from misheard.config import parse_config
 from misheard.errors import IncompleteRunError
 from misheard.metrics.table import CountTable
@@ -70,7 +71,8 @@ def _check_same_run(root: Path, read: RunOutputs, table: CountTable) -> None:
         table.arms
     ):
         raise IncompleteRunError(
-            f"{root}: journal and report are not of the same run; score it again: misheard score {root}"
+            f"{root}: journal and report are not of the same run; score it again: "
+            f"misheard score {path_argument(root)}"
         )
 
 

@@ -1,10 +1,11 @@
 """What a run was: how repeatable, who judged, what was configured, on which suite, and how to do it again."""
 
 import itertools
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from misheard.canonical import canonical_json
+from misheard.command_lines import path_argument
 from misheard.report.html.page import Block, Cell, Code, Column, Details, Facts, Prose, Row, Section, Table
 from misheard.report.html.run_documents import RunDocuments
 from misheard.report.labels import UNICODE, count_of, profile_sentence
@@ -126,23 +127,31 @@ def configuration_section(documents: RunDocuments) -> Section:
 
 def reproduce_section(documents: RunDocuments) -> Section:
     """Return the commands that score, show and repeat the run, and the config to repeat it with."""
-    import yaml
-
-    run, name = documents.run, shlex.quote(documents.name)
+    run, name = documents.run, path_argument(documents.name)
     commands = [
         f"misheard score {name}                # again from the journal, without a model: the same bytes",
         f"misheard report {name} --html        # this page",
         "",
         *_again(run, name),
     ]
-    config = yaml.safe_dump(
-        {k: v for k, v in run["config"].items() if v is not None}, sort_keys=False, allow_unicode=False
-    )
     blocks = (
         Code("\n".join(commands), "Beside the run's directory"),
-        Details("again.yaml", (Code(config),)),
+        config_to_copy(run["config"], "run.json"),
     )
     return Section("reproduce", "How to reproduce", blocks)
+
+
+def config_to_copy(config: Document, source: str) -> Details:
+    """Return a config as `again.yaml`, to be copied, or where it stands if it is too long for a page."""
+    import yaml
+
+    given = {name: value for name, value in config.items() if value is not None}
+    block: Block
+    if (size := len(canonical_json(given))) > _MOST_OF_A_CONFIG:
+        block = Prose((f"{size:,} characters are too long for a page: take config out of {source}.",))
+    else:
+        block = Code(yaml.safe_dump(given, sort_keys=False, allow_unicode=False))
+    return Details("again.yaml", (block,))
 
 
 def _again(run: Document, name: str) -> Iterator[str]:
@@ -152,7 +161,7 @@ def _again(run: Document, name: str) -> Iterator[str]:
         return
     suite = run["suite"]
     path = suite.get("path") or run["config"].get("suite") or "SUITE"
-    again = ["misheard run again.yaml", f"--suite {shlex.quote(str(path))}", "--out again"]
+    again = ["misheard run again.yaml", f"--suite {path_argument(str(path))}", "--out again"]
     if run.get("cpu"):
         again.insert(1, "--cpu")
     if (limit := suite.get("limit")) is not None:
@@ -163,6 +172,6 @@ def _again(run: Document, name: str) -> Iterator[str]:
     yield "# with the configuration below in again.yaml; what differs then is the noise of two runs"
     if subset == "holdout":
         again.append("--holdout")
-        yield f"misheard suite open {shlex.quote(str(path))} --reason WHY   # each opening is written down"
+        yield f"misheard suite open {path_argument(str(path))} --reason WHY   # each opening is written down"
     yield " ".join(again)
     yield f"misheard compare {name} again"

@@ -1,8 +1,8 @@
 """The page of one run: documents in, a `Page` out; nothing is read or written here."""
 
-import shlex
 from collections.abc import Iterator
 
+from misheard.command_lines import path_argument
 from misheard.report.html.page import Code, Page, Prose, Section
 from misheard.report.html.run_costs import costs_section
 from misheard.report.html.run_distributions import distributions_section
@@ -77,5 +77,5 @@ def _sections(documents: RunDocuments) -> Iterator[Section]:
 def no_items_section(documents: RunDocuments) -> Section:
     """Return how to come to the items behind the figures, which no page has unless it is asked for them."""
     told = "The items behind a cell, with texts, alignments and recordings, are in the page that this writes:"
-    command = f"misheard report {shlex.quote(documents.name)} --html --with-text"
+    command = f"misheard report {path_argument(documents.name)} --html --with-text"
     return Section("items", "Items", (Prose((told,)), Code(command)), "no text of an item is in this page")

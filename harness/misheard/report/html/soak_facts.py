@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from misheard.command_lines import path_argument
 from misheard.report.html.page import Block, Code, Details, Facts, Section
-from misheard.report.html.run_facts import flat
+from misheard.report.html.run_facts import config_to_copy, flat
 from misheard.report.html.soak_documents import SoakDocuments
 from misheard.report.values import Document
 
@@ -71,7 +72,7 @@ def reproduce_section(documents: SoakDocuments) -> Section:
     """Return the commands that judge the trace again, and that play the session again."""
     import yaml
 
-    name, state = shlex.quote(documents.name), documents.state
+    name, state = path_argument(documents.name), documents.state
     default = documents.judged.verdict.gate == "default limits"
     judged_by = "" if default else f" --limits {_LIMITS}"
     if state is None:
@@ -86,8 +87,7 @@ def reproduce_section(documents: SoakDocuments) -> Section:
             " ".join(_play(state, judged_by)),
         ]
         blocks = [Code("\n".join(commands), "Beside the folder of the session")]
-        config = {name: value for name, value in state["config"].items() if value is not None}
-        blocks.append(Details("again.yaml", (Code(yaml.safe_dump(config, sort_keys=False)),)))
+        blocks.append(config_to_copy(state["config"], "soak.json"))
     if not default:
         limits = documents.limits.model_dump(mode="json")
         blocks.append(Details(_LIMITS, (Code(yaml.safe_dump(limits, sort_keys=False)),)))
@@ -98,7 +98,7 @@ def _play(state: Document, judged_by: str) -> Iterator[str]:
     yield "misheard soak again.yaml"
     suite = state.get("suite") or {}
     if suite.get("path"):
-        yield f"--suite {shlex.quote(str(suite['path']))}"
+        yield f"--suite {path_argument(str(suite['path']))}"
     yield f"--minutes {state['minutes']:g}"
     yield f"--speed {state['speed']}"
     if state.get("cpu"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from misheard.command_lines import path_argument
 from misheard.errors import InputError
 from misheard.suite.importers.files import peek
 from misheard.suite.importers.rows import Found, Request
@@ -78,7 +79,9 @@ def guess_format(path: Path) -> Guess:
 
 def _folder_guesses(path: Path) -> list[Guess]:
     if (path / "suite.yaml").is_file():
-        raise InputError(f"{path}: is a suite already; check it with: misheard suite validate {path}")
+        raise InputError(
+            f"{path}: is a suite already; check it with: misheard suite validate {path_argument(path)}"
+        )
     has_manifests: Callable[[Path], bool] = import_module("misheard.suite.importers.lhotse").has_manifests
     signs = {
         "dataset": [n for n in ("state.json", "dataset_dict.json") if (path / n).is_file()],

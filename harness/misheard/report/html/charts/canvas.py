@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from misheard.report.html.shown import shown, shown_label
+from misheard.report.html.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,6 @@ def draw(
         canvas = FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         paint(figure)
-        _cut_labels(figure)
         raw = io.StringIO()
         # savefig would draw everything twice, to learn sizes that are set here.
         canvas.print_svg(raw, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
@@ -113,15 +112,6 @@ def _matplotlib() -> ModuleType:
         if backend is not None:
             os.environ["MPLBACKEND"] = backend
     return matplotlib
-
-
-def _cut_labels(figure: "Figure") -> None:
-    from matplotlib.text import Text
-
-    for label in figure.findobj(Text):
-        assert isinstance(label, Text)
-        if len(text := label.get_text()) > MOST_OF_A_LABEL:
-            label.set_text(shown_label(text))
 
 
 def _coloured() -> dict[Any, Any]:
@@ -149,7 +139,7 @@ def frame(figure: "Figure", left: float, top: float, bottom: float = 24.0, right
 
 def text_width(labels: Iterable[str]) -> float:
     """Return roughly how wide the widest line of some labels is, in CSS pixels."""
-    lines = [line for label in labels for line in shown_label(label).split("\n")]
+    lines = [line for label in labels for line in label.split("\n")]
     return 6.7 * max(map(len, lines), default=0)
 
 
