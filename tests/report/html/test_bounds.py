@@ -1,5 +1,6 @@
 """What a page leaves out where a run has very much, and that it says so; what is worst is never left out."""
 
+import copy
 from dataclasses import replace
 
 import pytest
@@ -9,13 +10,21 @@ from hostile_run import AXIS, hostile_documents, hostile_table
 from misheard.failures import Failure, FailureKind
 from misheard.metrics.base import Arm
 from misheard.metrics.table import CountTable
-from misheard.report.html import comparison_page, index_page, run_failures, run_verdict
+from misheard.report.html import (
+    comparison_page,
+    index_page,
+    run_distributions,
+    run_failures,
+    run_matrix,
+    run_verdict,
+)
 from misheard.report.html.index_documents import Index
 from misheard.report.html.page import Filters, Page, Panels, Prose, Section, Table
 from misheard.report.html.render import render
 from misheard.report.html.run_facts import configuration_section, reproduce_section
 from misheard.report.html.run_highlights import named_cells
 from misheard.report.html.run_matrix import matrix_section, shown_groups
+from misheard.report.html.run_matrix_cells import estimate_in
 from misheard.report.html.run_verdict import verdict_section
 from misheard.report.values import Document
 
@@ -50,6 +59,24 @@ def test_of_very_many_conditions_the_worst_are_kept() -> None:
     (panels,) = [block for block in section.blocks if isinstance(block, Panels)]
     tables = [block for panel in panels.panels for block in panel.blocks if isinstance(block, Table)]
     assert sum((len(one.columns) + 1) * len(one.rows) for one in tables) <= 4_000
+
+
+def test_of_very_many_metrics_the_primary_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = copy.deepcopy(hostile_documents().report)
+    (whole,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
+    last = next(one for one in report["metrics"] if one["metric"] == whole.columns[-1].key)
+    for cell in report["matrix"]:
+        if (estimate := estimate_in(cell, last, "audio")) is not None:
+            estimate["flags"] = ["primary"]
+    monkeypatch.setattr(run_matrix, "_MOST_SEEN", 2 * len(shown_groups(report)[0]))
+    monkeypatch.setattr(run_matrix, "_MOST_CELLS", 0)
+    monkeypatch.setattr(run_distributions, "_MOST_FIGURES", 1)
+    (table,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
+    assert table.columns[0] == whole.columns[0] and table.columns[1].mark is not None
+    assert [column.key for column in table.columns] == [whole.columns[0].key, last["metric"]]
+    assert table.notes[-1].endswith(" more metrics are in matrix.csv")
+    (section,) = run_distributions.distributions_section(hostile_documents())
+    assert "more metrics are in items.parquet" in prose(section)
 
 
 def test_few_conditions_are_all_there() -> None:

@@ -8,7 +8,7 @@ from misheard.metrics.base import Arm, Family, FloatArray, Rate
 from misheard.metrics.table import CountTable
 from misheard.report.html.charts.axis import axis_value
 from misheard.report.html.charts.histogram import Histogram, Spread, histogram
-from misheard.report.html.page import Block, Cell, Column, Figure, Row, Section, Side, Table
+from misheard.report.html.page import Block, Cell, Column, Figure, Prose, Row, Section, Side, Table
 from misheard.report.html.run_documents import RunDocuments
 from misheard.report.labels import UNICODE, format_value, is_detail, is_shown_by_condition, label
 from misheard.report.terminal_cells import sized
@@ -19,6 +19,8 @@ _BINS = 20
 _MOST = 1.5
 """Shares above this lie in the last bin: an error rate has no upper end."""
 
+_MOST_FIGURES = 24
+
 _LEAST_VALUES = 4
 """Values that items must take: what takes fewer, such as right or wrong, is told by its rate."""
 
@@ -28,8 +30,11 @@ _ARMS = (Arm.AUDIO, Arm.TRANSCRIPT)
 def distributions_section(documents: RunDocuments) -> Iterator[Section]:
     """Yield the spread of each metric that single items have; nothing where none has."""
     report = documents.report
-    figures = tuple(_figures(documents.table, documents.families))
+    spread = list(_spread(documents.table, documents.families))
+    figures = tuple(_figure(rate, spreads) for rate, spreads in spread[:_MOST_FIGURES])
     blocks: list[Block] = [Side(figures)] if figures else []
+    if more := len(spread) - len(figures):
+        blocks.append(Prose((f"the items' values of {more} more metrics are in items.parquet",), "quiet"))
     if whole := whole_distributions(report):
         blocks.append(_errors(report, whole))
     if blocks:
@@ -37,14 +42,15 @@ def distributions_section(documents: RunDocuments) -> Iterator[Section]:
         yield Section("distributions", "Spread over the items", tuple(blocks), note)
 
 
-def _figures(table: CountTable, families: Sequence[Family]) -> Iterator[Figure]:
+def _spread(table: CountTable, families: Sequence[Family]) -> Iterator[tuple[Rate, dict[Arm, FloatArray]]]:
+    """Yield the metrics that are drawn, with the values of single items per arm."""
     for family in families:
         for rate in family.rates:
             if is_detail(rate.name) or not is_shown_by_condition(rate.name):
                 continue
             spreads = {arm: values for arm in _ARMS if (values := _values(table, family, rate, arm)).size}
             if Arm.AUDIO in spreads and np.unique(spreads[Arm.AUDIO]).size >= _LEAST_VALUES:
-                yield _figure(rate, spreads)
+                yield rate, spreads
 
 
 def _values(table: CountTable, family: Family, rate: Rate, arm: Arm) -> FloatArray:

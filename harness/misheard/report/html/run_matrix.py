@@ -34,6 +34,8 @@ from misheard.report.terminal_legend import shared_signs, terms
 from misheard.report.terminal_matrix import has_nothing, repeats_whole, same_items, shown_metrics
 from misheard.report.values import Document
 
+Estimates = Sequence[Document | None]
+
 PRIMARY = Mark(UNICODE.primary, "primary metric")
 
 _MOST_CONDITIONS = 240
@@ -41,6 +43,9 @@ _MOST_CONDITIONS = 240
 
 _MOST_CELLS = 4_000
 """Cells of the views of single metrics, with the names of their rows; matrix.csv has the rest."""
+
+_MOST_SEEN = 5_000
+"""Cells of the matrix itself."""
 
 _MOST_ROWS_DRAWN = 24
 
@@ -103,13 +108,9 @@ def _overview(
     report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[Key, set[tuple[str, str | None]]]
 ) -> Table:
     columns, cells = [], []
-    firsts = [cells[0] for cells in groups]
-    for metric in shown_metrics(report, all_metrics=False):
-        estimates = [estimate_in(cell, metric, "audio") for cell in firsts]
-        if all(one is None or has_nothing(one) for one in estimates) or repeats_whole(metric, firsts):
-            continue
-        is_primary = any(one is not None and "primary" in one["flags"] for one in estimates)
-        columns.append(_metric_column(metric, is_primary))
+    seen, left_out = _seen(report, [cells[0] for cells in groups])
+    for metric, estimates in seen:
+        columns.append(_metric_column(metric, _is_primary(estimates)))
         cells.append(matrix_column(report, metric, "audio", groups, estimates, worst))
     rows = [
         condition_row(report, group, tuple(column[place] for column in cells))
@@ -127,8 +128,28 @@ def _overview(
     signs += terms([column.key for column in columns], report["scorer"])
     return Table(
         "matrix", "Every condition, audio arm", "condition", tuple(columns), tuple(rows), is_matrix=True,
-        notes=(f" {UNICODE.dot} ".join(signs),),
+        notes=(f" {UNICODE.dot} ".join(signs), *left_out),
     )  # fmt: skip
+
+
+def _seen(report: Document, cells: Sequence[Document]) -> tuple[list[tuple[Document, Estimates]], list[str]]:
+    """Return the metrics that cells have with their estimates, and a note on those without room.
+
+    Of too many, primary metrics come before others; the order stays.
+    """
+    found: list[tuple[Document, Estimates]] = []
+    for metric in shown_metrics(report, all_metrics=False):
+        estimates = [estimate_in(cell, metric, "audio") for cell in cells]
+        if not (all(one is None or has_nothing(one) for one in estimates) or repeats_whole(metric, cells)):
+            found.append((metric, estimates))
+    room = max(1, _MOST_SEEN // max(1, len(cells)))
+    kept = sorted(range(len(found)), key=lambda place: not _is_primary(found[place][1]))[:room]
+    left_out = [f"{len(found) - room} more metrics are in matrix.csv"] if len(found) > room else []
+    return [found[place] for place in sorted(kept)], left_out
+
+
+def _is_primary(estimates: Estimates) -> bool:
+    return any(one is not None and "primary" in one["flags"] for one in estimates)
 
 
 def _metric_column(metric: Document, is_primary: bool) -> Column:
