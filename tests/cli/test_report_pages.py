@@ -77,12 +77,14 @@ def test_without_a_browser_the_page_is_written_and_that_is_said(
     assert said.err == ("" if has_browser else warning)
 
 
-def test_no_text_of_an_item_is_in_the_page_or_the_summary(run: Path) -> None:
+def test_no_text_of_an_item_is_in_the_page_or_the_summary(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # charts need no backend that the environment names
+    monkeypatch.setenv("MPLBACKEND", "nonsense")
     done = misheard("report", "--html", run, "--markdown")
     assert done.returncode == 0 and done.stderr == f"page: {run / 'report.html'}\n"
     assert any("canary" in path.read_text("ascii") for path in (run / "journal").glob("*.jsonl"))
     page = (run / "report.html").read_text("utf-8")
-    assert "birds" in page and "birds" in done.stdout
+    assert "<svg" in page and "birds" in page and "birds" in done.stdout
     rows = [
         json.loads(line) for line in (run / "journal" / "recognize.jsonl").read_text("ascii").splitlines()
     ]
@@ -209,26 +211,22 @@ def test_a_verdict_of_another_run_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "why"),
+    ("line", "why"),
     [
-        ("report RUN > /dev/full", 2, "No space left on device"),
-        ("report RUN >&-", 2, "Bad file descriptor"),
-        ("report RUN --markdown=/dev/null >&-", 0, None),
-        ("report RUN | head -1", 0, None),
-        ("score --ref TEXT --hyp TEXT --output csv > /dev/full", 2, "No space left on device"),
+        ("report RUN > /dev/full", "No space left on device"),
+        ("score --ref TEXT --hyp TEXT --output csv > /dev/full", "No space left on device"),
+        ("--version >&-", "Bad file descriptor"),
     ],
 )
 def test_what_could_not_be_printed_is_said_once_and_is_no_success(
-    run: Path, tmp_path: Path, line: str, code: int, why: str | None
+    run: Path, tmp_path: Path, line: str, why: str
 ) -> None:
     (tmp_path / "text").write_text("a b c\n")
-    line = line.replace("RUN", str(run)).replace("TEXT", "text")
-    command = f"{sys.executable} -m misheard {line}"
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    said = "" if why is None else f"misheard: standard output: {why}; not everything was printed\n"
-    assert (done.returncode, done.stderr) == (code, said)
+    line = line.replace("RUN", str(run)).replace("TEXT", str(tmp_path / "text"))
+    command = ["bash", "-c", f"{sys.executable} -m misheard {line}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = f"misheard: standard output: {why}; not everything was printed\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_commands_name_a_folder_like_an_option_in_a_way_that_works(
@@ -245,11 +243,18 @@ def test_commands_name_a_folder_like_an_option_in_a_way_that_works(
     assert code == 4 and told.endswith("misheard score './-rf it'\n")
 
 
-def test_charts_need_no_backend_that_the_environment_names(run: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"MPLBACKEND": "nonsense"}
-    command = [sys.executable, "-m", "misheard", "report", str(run), f"--html={tmp_path / 'page.html'}"]
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    assert "<svg" in (tmp_path / "page.html").read_text("utf-8")
+def test_a_run_that_still_runs_has_no_page_yet(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "begun"
+    shutil.copytree(run, copy)
+    (copy / "report.html").unlink(missing_ok=True)
+    state = json.loads((copy / "run.json").read_bytes())
+    (copy / "run.json").write_text(json.dumps({**state, "status": "running"}))
+    code, told = refused(["report", str(copy), "--html"], capsys)
+    advice = f"wait where it is still running, else go on with --out {copy} --resume"
+    assert (code, told) == (4, f"misheard: {copy}: the run is not complete; {advice}\n")
+    assert not (copy / "report.html").exists()
 
 
 def refused(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

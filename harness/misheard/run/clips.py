@@ -53,9 +53,7 @@ def clips_comparison(roots: Sequence[Path], profiles: Sequence[str]) -> dict[str
 def _read(root: Path) -> tuple[dict[str, Any], list[Clip]]:
     """Return which suite and system a run was, and its clips in suite order."""
     directory = RunDirectory.open(root)
-    run = directory.read_run()
-    if run["status"] != "complete":
-        raise IncompleteRunError(f"{root}: the run is not complete; go on with --out {root} --resume")
+    run = directory.read_complete_run()
     config = parse_config(str(directory.run_json), run["config"])
     suite, plan = read_suite(directory.suite), read_plan(directory.plan)
     check_plan(plan, suite)

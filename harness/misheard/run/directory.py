@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from misheard.canonical import canonical_json, write_atomic, write_json
+from misheard.command_lines import path_argument
 from misheard.errors import IncompleteRunError, InputError
 from misheard.run.folder_lock import LOCK, FolderLock
 from misheard.scenes.scene import Scene
@@ -126,6 +127,16 @@ class RunDirectory:
         if wrong:
             raise IncompleteRunError(f"{self.run_json}: {', '.join(wrong)} missing or damaged")
         return data
+
+    def read_complete_run(self) -> dict[str, Any]:
+        """Return `run.json` of a run that has ended. Raises IncompleteRunError where it has not."""
+        run = self.read_run()
+        if run["status"] != "complete":
+            raise IncompleteRunError(
+                f"{self.root}: the run is not complete; wait where it is still running, else go on with "
+                f"--out {path_argument(self.root)} --resume"
+            )
+        return run
 
     def write_run(self, data: dict[str, Any]) -> None:
         """Replace `run.json`."""

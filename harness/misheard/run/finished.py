@@ -39,9 +39,7 @@ def read_finished_run(path: Path) -> FinishedRun:
     Raises IncompleteRunError for a run that is not complete or has no report, and for files of different
     runs; NotComparableError where another version of misheard scored it; InputError for damaged files.
     """
-    run = RunDirectory.open(path).read_run()
-    if run["status"] != "complete":
-        raise IncompleteRunError(f"{path}: the run is not complete; go on with --out {path} --resume")
+    run = RunDirectory.open(path).read_complete_run()
     report = read_report(path)
     active = scored_families(path, report)
     if read_scorer_sha256(path / ITEMS) != str(report["scorer"].get("sha256", "")):

@@ -62,6 +62,7 @@ def test_of_very_many_conditions_the_worst_are_kept() -> None:
 
 
 def test_of_very_many_metrics_the_primary_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_matrix, "_MOST_CELLS", 0)
     report = copy.deepcopy(hostile_documents().report)
     (whole,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
     last = next(one for one in report["metrics"] if one["metric"] == whole.columns[-1].key)
@@ -69,7 +70,6 @@ def test_of_very_many_metrics_the_primary_ones_are_kept(monkeypatch: pytest.Monk
         if (estimate := estimate_in(cell, last, "audio")) is not None:
             estimate["flags"] = ["primary"]
     monkeypatch.setattr(run_matrix, "_MOST_SEEN", 2 * len(shown_groups(report)[0]))
-    monkeypatch.setattr(run_matrix, "_MOST_CELLS", 0)
     monkeypatch.setattr(run_distributions, "_MOST_FIGURES", 1)
     (table,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
     assert table.columns[0] == whole.columns[0] and table.columns[1].mark is not None
