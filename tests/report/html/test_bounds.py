@@ -111,17 +111,20 @@ def test_of_very_many_slices_the_worst_are_kept(monkeypatch: pytest.MonkeyPatch)
     assert f"{left} more slices are in the JSON" in prose(section) and "more metrics" in prose(section)
 
 
-def test_failed_items_with_very_many_conditions_do_not_fill_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("detail", "most"), [("", 20), ("x" * 200, 2)])
+def test_failed_items_with_very_many_conditions_or_long_details_do_not_fill_the_page(
+    monkeypatch: pytest.MonkeyPatch, detail: str, most: int
+) -> None:
     monkeypatch.setattr(run_failures, "_MOST_LETTERS", 400)
     table = hostile_table()
     audio = table.arms[Arm.AUDIO]
-    failure = Failure("recognize", FailureKind.ASR_ERROR, "")
+    failure = Failure("recognize", FailureKind.ASR_ERROR, detail)
     failed = CountTable(
         table.items, {**table.arms, Arm.AUDIO: replace(audio, failures=(failure,) * len(table.items))}
     )
     documents = replace(hostile_documents(), table=failed)
     shown = run_failures.failures_section(documents).blocks[1]
-    assert isinstance(shown, Table) and 1 <= len(shown.rows) <= 20
+    assert isinstance(shown, Table) and 1 <= len(shown.rows) <= most
     total = sum(one is not None for arm in failed.arms.values() for one in arm.failures)
     assert shown.notes == (f"and {total - len(shown.rows)} more in failures.csv",)
 

@@ -5,6 +5,7 @@ from itertools import accumulate, chain
 from misheard.report.failures import failure_rows
 from misheard.report.html.page import Block, Cell, Column, Prose, Row, Section, Table
 from misheard.report.html.run_documents import RunDocuments
+from misheard.report.html.shown import shown
 from misheard.report.labels import UNICODE, count_of
 from misheard.report.values import Document
 
@@ -43,8 +44,11 @@ def _counts(counts: Document) -> str:
 def _items(documents: RunDocuments) -> Table:
     found = failure_rows(documents.table)
     conditions = {item.id: dict(item.conditions) for item in documents.table.items}
-    sizes = accumulate(sum(map(len, chain(*conditions[item].items()))) for item, _, _ in found[:_MOST_ROWS])
-    shown = found[: max(1, sum(size <= _MOST_LETTERS for size in sizes))]
+    sizes = accumulate(
+        sum(len(shown(text)) for text in (item, failure.detail or "", *chain(*conditions[item].items())))
+        for item, _, failure in found[:_MOST_ROWS]
+    )
+    kept = found[: max(1, sum(size <= _MOST_LETTERS for size in sizes))]
     rows = tuple(
         Row(
             item,
@@ -55,9 +59,9 @@ def _items(documents: RunDocuments) -> Table:
             below=", ".join(conditions[item].values()),
             conditions=conditions[item],
         )
-        for item, arm, failure in shown
+        for item, arm, failure in kept
     )
     columns = tuple(Column(title, is_text=True) for title in ("arm", "stage", "kind", "detail"))
-    more = len(found) - len(shown)
+    more = len(found) - len(kept)
     notes = (f"and {more} more in failures.csv",) if more > 0 else ()
     return Table("failed-items", "Item by item", "item", columns, rows, notes=notes)
