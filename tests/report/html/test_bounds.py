@@ -69,7 +69,9 @@ def test_of_very_many_metrics_the_primary_ones_are_kept(monkeypatch: pytest.Monk
     for cell in report["matrix"]:
         if (estimate := estimate_in(cell, last, "audio")) is not None:
             estimate["flags"] = ["primary"]
-    monkeypatch.setattr(run_matrix, "_MOST_SEEN", 2 * len(shown_groups(report)[0]))
+    rows = len(shown_groups(report)[0])
+    monkeypatch.setattr(run_matrix, "_LETTERS_OF_A_CELL", 10_000)
+    monkeypatch.setattr(run_matrix, "_MOST_SEEN", 3 * rows)
     monkeypatch.setattr(run_distributions, "_MOST_FIGURES", 1)
     (table,) = [block for block in matrix_section(report).blocks if isinstance(block, Table)]
     assert table.columns[0] == whole.columns[0] and table.columns[1].mark is not None

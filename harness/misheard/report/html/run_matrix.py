@@ -45,7 +45,10 @@ _MOST_CELLS = 4_000
 """Cells of the views of single metrics, with the names of their rows; matrix.csv has the rest."""
 
 _MOST_SEEN = 5_000
-"""Cells of the matrix itself."""
+"""Cells of the matrix itself, with the names of its rows."""
+
+_LETTERS_OF_A_CELL = 40
+"""Of the name of a row, which stands in it twice."""
 
 _MOST_ROWS_DRAWN = 24
 
@@ -108,7 +111,7 @@ def _overview(
     report: Document, groups: Sequence[Sequence[Document]], worst: Mapping[Key, set[tuple[str, str | None]]]
 ) -> Table:
     columns, cells = [], []
-    seen, left_out = _seen(report, [cells[0] for cells in groups])
+    seen, left_out = _seen(report, groups)
     for metric, estimates in seen:
         columns.append(_metric_column(metric, _is_primary(estimates)))
         cells.append(matrix_column(report, metric, "audio", groups, estimates, worst))
@@ -132,17 +135,20 @@ def _overview(
     )  # fmt: skip
 
 
-def _seen(report: Document, cells: Sequence[Document]) -> tuple[list[tuple[Document, Estimates]], list[str]]:
+def _seen(
+    report: Document, groups: Sequence[Sequence[Document]]
+) -> tuple[list[tuple[Document, Estimates]], list[str]]:
     """Return the metrics that cells have with their estimates, and a note on those without room.
 
     Of too many, primary metrics come before others; the order stays.
     """
+    cells = [group[0] for group in groups]
     found: list[tuple[Document, Estimates]] = []
     for metric in shown_metrics(report, all_metrics=False):
         estimates = [estimate_in(cell, metric, "audio") for cell in cells]
         if not (all(one is None or has_nothing(one) for one in estimates) or repeats_whole(metric, cells)):
             found.append((metric, estimates))
-    room = max(1, _MOST_SEEN // max(1, len(cells)))
+    room = max(1, (_MOST_SEEN - sum(map(_name_size, groups))) // max(1, len(cells)))
     kept = sorted(range(len(found)), key=lambda place: not _is_primary(found[place][1]))[:room]
     left_out = [f"{len(found) - room} more metrics are in matrix.csv"] if len(found) > room else []
     return [found[place] for place in sorted(kept)], left_out
@@ -190,18 +196,24 @@ def _panels(
     """Return a view per metric, those that tables show first, and how many have none for lack of room."""
     metrics = sorted(report["metrics"], key=lambda metric: not is_shown_by_condition(metric["metric"]))
     room, panels, left_out = _MOST_CELLS, [], 0
+    names = sum(map(_name_size, groups))
     for metric in metrics:
         columns = {arm: [estimate_in(cells[0], metric, arm) for cells in groups] for arm in metric["arms"]}
         columns = {arm: found for arm, found in columns.items() if any(one and one["n"] for one in found)}
         if not columns:
             continue
-        size = (len(columns) + 1) * len(groups)
+        size = len(columns) * len(groups) + names
         if size > room:
             left_out += 1
             continue
         room -= size
         panels.append(_panel(report, metric, columns, groups, worst))
     return tuple(panels), left_out
+
+
+def _name_size(group: Sequence[Document]) -> int:
+    """Return how many cells the name of a row takes the room of."""
+    return 1 + sum(len(cell["axis"]) + len(cell["value"] or "") for cell in group) // _LETTERS_OF_A_CELL
 
 
 def _panel(
