@@ -41,7 +41,8 @@ def test_it_says_the_worst_cell_the_losses_and_a_matrix(report: dict[str, Any]) 
     first = next(line for line in text.splitlines() if line.startswith("* "))
     assert first.startswith(f"* Worst cell: **{100 * worst['rate']:.1f}%**".replace(".", "\\."))
     assert f"**{worst['axis']}={worst['value']}**" in first and "95% interval" in first
-    assert "* Stage to blame: **After transcript**" in text and "recognition 10\\.8 points, 22%" in text
+    assert "* Stage to blame: **After the transcript**" in text
+    assert "recognition\\: 10\\.8 points, 22%" in text and "* Mishearing costs most: **" in text
     lost = report["propagation"]["lost_to_recognition"]["correct_rate"]
     (row,) = [line for line in text.splitlines() if line.startswith("| correct |")]
     assert f"| {lost['verdict']} |" in row and f"{lost['n']} |" in row

@@ -22,7 +22,8 @@ from misheard.report.takeaway_stages import (
 )
 from misheard.report.values import Document
 
-_TIE = 1e-12
+TIE = 1e-12
+"""Losses that differ by no more are the same."""
 
 
 def takeaway(report: Document) -> list[str]:
@@ -112,9 +113,9 @@ def _worst_loss(report: Document, metric: str, noun: str) -> Iterator[str]:
     axes = [place["axis"] for place, _ in large]
     rivals = [(place, loss) for place, loss in large if axes.count(place["axis"]) > 1]
     amounts = [loss["amount"] for _, loss in rivals]
-    if not amounts or max(amounts) <= _TIE or max(amounts) - min(amounts) <= _TIE:
+    if not amounts or max(amounts) <= TIE or max(amounts) - min(amounts) <= TIE:
         return
-    worst = [pair for pair, amount in zip(rivals, amounts, strict=True) if max(amounts) - amount <= _TIE]
+    worst = [pair for pair, amount in zip(rivals, amounts, strict=True) if max(amounts) - amount <= TIE]
     difference = worst[0][1]["difference"]
     interval = _lost_interval(metric, difference) if len(worst) == 1 else None
     ends = "" if interval is None else f"{format_interval(metric, interval, UNICODE)}, "

@@ -1,6 +1,7 @@
 """The page of a run as text: what is in it, what is not, and that names stay names."""
 
 import base64
+import copy
 import hashlib
 import re
 from collections import Counter
@@ -130,17 +131,33 @@ def test_a_stage_is_blamed_only_for_what_it_is_shown_to_lose() -> None:
 
 def test_what_is_missing_anyway_stands_beside_the_stage_to_blame() -> None:
     """No answer has the very words of the reference: that is no stage's fault, and must not be left out."""
-    report = hostile_documents().report
+    report = copy.deepcopy(hostile_documents().report)
     lost = report["propagation"]["lost_to_recognition"]
     for metric in set(lost) - {"response_quality"}:
         del lost[metric]
     (entry,) = [one for one in report["attribution"][0]["metrics"] if one["metric"] == "response_quality"]
-    blamed = next(one for one in highlights(report) if one.title == "Stage to blame")
-    assert blamed.value == "Recognition"
-    assert (
-        blamed.more
-        == f"missing anyway: {entry['remainder']['amount']:.3f}, {entry['remainder']['share']:.0%}"
-    )
+    (loss,) = entry["losses"]
+    lost_to = next(one for one in highlights(report) if one.title == "Lost to recognition")
+    assert (lost_to.value, lost_to.what) == (f"{loss['amount']:.3f}", "of answer quality")
+    rest = entry["remainder"]
+    assert lost_to.more == f"missing anyway: {rest['amount']:.3f}, {rest['share']:.0%}"
+
+
+def test_where_mishearing_costs_most_is_said_of_what_is_lost_to_it() -> None:
+    report = hostile_documents().report
+    found = next(one for one in highlights(report) if one.title == "Mishearing costs most")
+    losses = {
+        (place["axis"], place["value"]): loss
+        for place in report["attribution"]
+        for entry in place["metrics"]
+        for loss in entry["losses"]
+        if entry["metric"] == "correct_rate" and place["axis"] is not None
+    }
+    most = max(loss["amount"] for loss in losses.values())
+    assert found.value == f"{100 * most:.1f} points"
+    assert {losses[cell]["amount"] for cell in found.conditions} == {most}
+    assert all(str(value) in found.where for _, value in found.conditions)
+    assert f"{losses[found.conditions[0]]['difference']['n']} pairs" in found.detail
 
 
 def test_there_is_no_row_over_everything() -> None:

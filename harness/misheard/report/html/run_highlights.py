@@ -1,5 +1,6 @@
 """What a reader of a run's page sees first: worst cells, the stage to blame, what failed."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from misheard.report.html.page import Highlight
@@ -13,7 +14,7 @@ from misheard.report.labels import (
     rate_interval,
     unit_noun,
 )
-from misheard.report.takeaway import leading
+from misheard.report.takeaway import TIE, leading
 from misheard.report.takeaway_stages import LEADING, amount_of
 from misheard.report.terminal_stages import format_share, format_share_interval
 from misheard.report.values import Document
@@ -29,18 +30,19 @@ _ANYWAY = "missing anyway"
 
 
 def highlights(report: Document) -> Iterator[Highlight]:
-    """Yield the worst cell, the stage that loses most, the worst cells of other metrics, and what failed."""
-    worst, *further = _worst(report)
+    """Yield the worst cell, the stage that loses most and where, other worst cells, and what failed."""
+    costliest = costliest_cell(report)
+    metrics = deciding_metrics(report) if costliest is None else _primary_metrics(report)
+    worst, *further = _worst(report, metrics)
     yield worst
-    if (stage := stage_to_blame(report)) is not None:
-        yield stage
+    yield from filter(None, (stage_to_blame(report), costliest))
     yield from further
     yield _failed(report)
 
 
-def _worst(report: Document) -> Iterator[Highlight]:
-    """Yield the worst cell of each metric that decides; that there is none, where there is none."""
-    found = [one for metric in deciding_metrics(report) if (one := worst_cell(report, metric)) is not None]
+def _worst(report: Document, metrics: Sequence[str]) -> Iterator[Highlight]:
+    """Yield the worst cell of each metric; that there is none, where there is none."""
+    found = [one for metric in metrics if (one := worst_cell(report, metric)) is not None]
     if not found:
         yield Highlight(
             "Worst cell",
@@ -54,9 +56,12 @@ def _worst(report: Document) -> Iterator[Highlight]:
 
 def deciding_metrics(report: Document) -> list[str]:
     """Return the primary metric of each language, or the word error rate, then what the report leads with."""
-    primary = list(dict.fromkeys(report["primary_metrics"].values())) or ["wer"]
     lead = leading(report["propagation"]["lost_to_recognition"])
-    return list(dict.fromkeys([*primary, *([] if lead is None else [lead])]))
+    return list(dict.fromkeys([*_primary_metrics(report), *([] if lead is None else [lead])]))
+
+
+def _primary_metrics(report: Document) -> list[str]:
+    return list(dict.fromkeys(report["primary_metrics"].values())) or ["wer"]
 
 
 def worst_cell(report: Document, metric: str) -> Highlight | None:
@@ -89,6 +94,45 @@ def worst_cell(report: Document, metric: str) -> Highlight | None:
     )
 
 
+def costliest_cell(report: Document) -> Highlight | None:
+    """Return the condition at which recognition loses most of what the report leads with.
+
+    None without a golden arm, and where no axis has two values that differ.
+    """
+    metric = leading(report["propagation"]["lost_to_recognition"])
+    cells = [
+        (place, entry, loss)
+        for place in report["attribution"]
+        for entry in place["metrics"]
+        for loss in entry["losses"]
+        if place["axis"] is not None and entry["metric"] == metric and entry["shortfall"] is not None
+        if loss["stage"] == "recognition"
+    ]
+    axes = Counter(place["axis"] for place, _, _ in cells)
+    rivals = [one for one in cells if axes[one[0]["axis"]] > 1]
+    amounts = [loss["amount"] for _, _, loss in rivals]
+    if metric is None or not amounts or max(amounts) <= max(min(amounts), 0.0) + TIE:
+        return None
+    worst = [one for one in rivals if max(amounts) - one[2]["amount"] <= TIE]
+    _, entry, loss = worst[0]
+    difference, noun = loss["difference"], unit_noun(report["items"])
+    interval = amount_interval(metric, loss, entry)
+    ends = "no interval" if interval is None else f"95% interval {format_interval(metric, interval, UNICODE)}"
+    sizes = [count_of(difference["n"], "pair"), count_of(difference["units"], noun)]
+    is_proven = difference["verdict"] == "worse"
+    return Highlight(
+        title="Mishearing costs most",
+        value=amount_of(metric, max(amounts)),
+        what=f"of {LEADING[metric]}",
+        where=named_cells([place for place, _, _ in worst]),
+        detail=f" {UNICODE.dot} ".join([ends, *sizes]),
+        note=_WEAK if entry["flags"] else "" if is_proven else f"not proven: {difference['verdict']}",
+        link=LOSSES,
+        tone="bad" if is_proven else "quiet",
+        conditions=tuple((place["axis"], place["value"]) for place, _, _ in worst),
+    )
+
+
 def named_cells(entries: Sequence[Document]) -> str:
     """Return the conditions of cells that share a value, the first of them by name."""
     names = [
@@ -118,11 +162,18 @@ def stage_to_blame(report: Document) -> Highlight | None:
     amount, what = amount_of(metric, largest["amount"]), LEADING[metric]
     others += [] if is_reachable else [entry["remainder"]]
     is_rest = largest["stage"] == "after_transcript"
-    lacks = f"{amount} of {what} missing with the human transcript too"
+    name = stage_name(largest["stage"])
+    if len(parts) == 1:
+        # Where no other stage can be named, it is not the one to blame among several.
+        title, value, told = f"Lost to {name}", amount, f"of {what}"
+    elif is_rest:
+        title, value, told = _BLAME, _LATER, f"{amount} of {what} missing with the human transcript too"
+    else:
+        title, value, told = _BLAME, name.capitalize(), f"loses {amount} of {what}"
     return Highlight(
-        title=_BLAME,
-        value=_LATER if is_rest else stage_name(largest["stage"]).capitalize(),
-        what=lacks if is_rest else f"loses {amount} of {what}",
+        title=title,
+        value=value,
+        what=told,
         detail=_amount_detail(metric, largest, entry),
         more="; ".join(_other(metric, part) for part in others),
         note="; ".join(notes),
