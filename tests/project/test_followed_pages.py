@@ -41,10 +41,10 @@ NOT_RUN = {
     ("own-recordings", "misheard report runs/first --html"): "tests/report/html writes such files",
     (
         "own-recordings",
-        "misheard run configs/cpu.yaml --cpu --suite my-suite --out runs/tiny"
+        "misheard run configs/cpu.yaml --cpu --suite my-suite --out runs/second"
         " --set recognizer.model=whisper-tiny.en",
     ): MODELS,
-    ("own-recordings", "misheard compare runs/first runs/tiny --by speed --metric wer"): MODELS,
+    ("own-recordings", "misheard compare runs/first runs/second --by speed --metric wer"): MODELS,
     (
         "compare-providers",
         "misheard score --ref questions.csv --hyp provider-a/ --hyp provider-b/ --profile plain",
