@@ -20,6 +20,8 @@ from misheard.report.html.run_matrix import matrix_section
 from misheard.report.html.run_times import latencies_section, machine_section
 from misheard.report.html.run_verdict import banner, verdict_section
 from misheard.report.labels import profile_sentence
+from misheard.report.takeaway import leading
+from misheard.report.terminal_legend import terms
 from misheard.report.terminal_report import header_parts, suite_title
 from misheard.report.values import Document
 
@@ -27,6 +29,7 @@ from misheard.report.values import Document
 def run_page(documents: RunDocuments) -> Page:
     """Return the page of a run: what is worst, what each stage loses, and everything that they rest on."""
     report = documents.report
+    lost = report["propagation"]["lost_to_recognition"]
     return Page(
         title=suite_title(report),
         label="Run",
@@ -39,6 +42,7 @@ def run_page(documents: RunDocuments) -> Page:
         banner=banner(documents.verdict),
         highlights=tuple(highlights(report)),
         lead=tuple(report["takeaway"]),
+        lead_note="; ".join(terms(filter(None, [leading(lost)]), report["scorer"])),
         sections=tuple(_sections(documents)),
     )
 
