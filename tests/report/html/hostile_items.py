@@ -2,8 +2,10 @@
 
 from hostile_run import NAMES, QUOTED, SCRIPT, hostile_table
 
+from made_up_tables import FAMILIES
 from misheard.metrics.base import Arm, ArmOutput, Correction, Judgement
 from misheard.report.html.items_document import ItemSources
+from misheard.report.html.items_losses import item_losses
 from misheard.scenes.scene import Connection, Scene, Shape
 from misheard.suite.items import Item, ItemKind
 
@@ -25,6 +27,9 @@ JUDGED = {
     Arm.CONTROL: {"answer": Judgement(None, invalid=2)},
 }
 """What the judge says of the item at place 6."""
+
+LEADS = {"propagation": {"lost_to_recognition": {"response_quality": {"n": 9, "flags": []}}}}
+"""What a report says of what it leads with."""
 
 
 def hostile_sources() -> ItemSources:
@@ -64,4 +69,5 @@ def hostile_sources() -> ItemSources:
         {items[0].id: "a%20b.flac"},
         {("audio", items[0].id): "x.svg"},
         {"status": "trusted", "drift": None},
+        item_losses(LEADS, table, FAMILIES),
     )

@@ -10,9 +10,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from hostile_items import TEXTS, hostile_sources
+from hostile_items import LEADS, TEXTS, hostile_sources
 from hostile_run import hostile_documents
 
+from made_up_tables import FAMILIES, SCENE_FAMILIES, FailureRates, make_table, scene_table
+from misheard.metrics.base import Arm
 from misheard.report.failures import failure_rows
 from misheard.report.html.items_alignment import (
     MOST_CHARACTERS,
@@ -24,9 +26,12 @@ from misheard.report.html.items_alignment import (
     word_splitter,
 )
 from misheard.report.html.items_document import _within, items_document
+from misheard.report.html.items_links import with_item_links
+from misheard.report.html.items_losses import item_losses
 from misheard.report.html.items_media import drawing_address, recording_address
 from misheard.report.html.items_section import items_section
 from misheard.report.html.items_text import shown_text
+from misheard.report.html.page import Cell, Column, Highlight, Page, Row, Section, Table
 from misheard.scoring.alignments import align_tokens
 from misheard.suite.items import Item, Suite
 from misheard.text.tokenisers import DEFAULT_CHAR_SCRIPTS, graphemes
@@ -157,6 +162,55 @@ def test_cells_and_failures_link_to_the_items_behind_them(hostile_html: str, ite
     assert unescape(worst[0]) in links
     failed = {failed for failed, _, _ in failure_rows(hostile_documents().table)}
     assert {parse_qs(link)["item"][0] for link in links if link.startswith("item=")} == failed
+
+
+def test_an_item_loses_what_its_transcript_had_and_its_recording_had_not(document: dict[str, Any]) -> None:
+    table = make_table(4, 7)
+    found = item_losses(LEADS, table, FAMILIES)
+    assert found is not None and found.what == document["loses"] == "answer quality"
+    heard, written = (table.arms[arm].counts["response"].values[:, 1] for arm in (Arm.AUDIO, Arm.TRANSCRIPT))
+    for place, item in enumerate(document["items"]):
+        # item 5 failed, and those after the 28 with speech have no answer
+        expected = None if place == 5 or place >= 28 else round(written[place] - heard[place], 3)
+        assert item.get("lost") == expected
+    assert any(item.get("lost", 0) > 0 for item in document["items"])
+
+
+def test_a_board_loses_the_metric_that_the_report_leads_with() -> None:
+    table = scene_table(FailureRates(0.3, 0.0, 0.0), 2, 3)
+    report = {"propagation": {"lost_to_recognition": {"label_f1": {"n": 6, "flags": []}}}}
+    found = item_losses(report, table, SCENE_FAMILIES)
+    assert found is not None and found.what == "label F1"
+    hits = table.arms[Arm.AUDIO].counts["scene"].values[:, SCENE_FAMILIES[1].columns.index("label_hits")]
+    assert found.amounts == pytest.approx(1 - 2 * hits / (6 + hits)) and found.amounts.max() > 0
+
+
+def test_without_a_pair_no_item_loses_anything() -> None:
+    assert item_losses({"propagation": {"lost_to_recognition": {}}}, make_table(1, 2), FAMILIES) is None
+    document = items_document(replace(hostile_sources(), losses=None))
+    assert document["loses"] == "" and not any("lost" in item for item in document["items"])
+
+
+@pytest.mark.parametrize(
+    ("has_losses", "order", "text"),
+    [(True, "lost", "most lost to mishearing first"), (False, "errors", "most errors first")],
+)
+def test_links_order_by_what_is_lost_where_the_page_can(has_losses: bool, order: str, text: str) -> None:
+    where = {"mic": "a"}
+    row = Row("a", (Cell("0.5"), Cell("0.5")), conditions=where, is_one_condition=True)
+    columns = (Column("answer quality", key="response_quality"), Column("WER", key="wer"))
+    matrix = Table("matrix", "", "condition", columns, (row,), is_matrix=True)
+    card = Highlight("Worst cell", "0.5", "", conditions=(("mic", "a"),), items_order="lost")
+    page = with_item_links(
+        Page("r", "Run", (), (Section("s", "s", (matrix,)),), (card, replace(card, items_order="errors"))),
+        has_losses=has_losses,
+    )
+    link = f"items.axis.mic=a&items.sort={order}"
+    assert page.highlights[0].further == ((f"its items, {text}", link),)
+    assert page.highlights[1].further[0][1] == "items.axis.mic=a&items.sort=errors"
+    (table,) = page.sections[0].blocks
+    assert isinstance(table, Table)
+    assert [cell.link for cell in table.rows[0].cells] == [link, "items.axis.mic=a&items.sort=errors"]
 
 
 def test_recordings_are_linked_inside_the_folder_of_the_suite_alone(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The item browser in Chromium: texts stay texts, edits read right, and every way to an item leads there."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +53,8 @@ def page(opened: "Page") -> "Page":
 
 
 def opened_item(page: "Page", place: int) -> "Locator":
-    """Return the item at a place of the list, opened."""
+    """Return the item at a place of the suite, opened."""
+    page.get_by_label("Order").select_option("suite")
     item = page.locator("details.item").nth(place)
     item.evaluate("(one) => { one.open = true; }")
     item.locator(".item-body").wait_for()
@@ -127,22 +129,54 @@ def test_items_are_found_filtered_and_ordered_and_the_address_says_so(page: "Pag
         == page.locator("details.item").count()
     )
     page.locator("#item-class").select_option("")
-    page.get_by_label("Order").select_option("errors")
+    page.get_by_label("Order").select_option("rate")
     shown = page.locator("details.item .item-signs").all_inner_texts()
-    assert "errors" in shown[0] and "items.sort=errors" in page.url
+    assert "error" in shown[0] and "items.sort=rate" in page.url
     page.get_by_role("button", name="Next").click()
     assert state.inner_text() == "26 to 34 of 34 items"
 
 
-def test_the_worst_cell_leads_to_its_items_the_one_with_most_errors_first(page: "Page") -> None:
-    page.locator(".highlight .further a").first.click()
-    assert "items.axis." in page.url and "items.sort=errors" in page.url
+def word_errors(page: "Page") -> list[int]:
+    """Return the errors of the items that are shown and have any, in their order."""
     found = page.locator("details.item .item-signs").all_inner_texts()
-    errors = [
+    return [
         int(text.split(" word error")[0].split()[-1])
         for text in found
         if " word error" in text and "no " not in text
     ]
+
+
+def test_items_come_with_the_most_errors_first(page: "Page") -> None:
+    assert page.get_by_label("Order").input_value() == "errors" and "items.sort" not in page.url
+    errors = word_errors(page)
+    assert errors == sorted(errors, reverse=True) and errors[0] > errors[-1] > 0
+
+
+def test_items_are_ordered_by_what_they_lose_to_mishearing(page: "Page") -> None:
+    page.get_by_label("Order").select_option("lost")
+    assert "items.sort=lost" in page.url
+    found = page.locator("details.item .item-signs").all_inner_texts()
+    lost = [float(text.split("−")[1].split()[0]) if "−" in text else 0.0 for text in found]
+    assert lost == sorted(lost, reverse=True) and lost[0] > 0 == lost[-1] and "answer quality" in found[0]
+
+
+def test_what_no_item_has_is_not_offered(page: "Page", items_html: str, tmp_path: Path) -> None:
+    html = re.sub(r'"class":"(correct|abstained|hallucinated)",', "", items_html)
+    path = tmp_path / "report.html"
+    path.write_text(html.replace('"loses":"answer quality"', '"loses":""'), "utf-8")
+    other = page.context.new_page()
+    other.goto(f"{path.as_uri()}#items.sort=lost")
+    assert other.locator("#item-state").inner_text() == "1 to 25 of 34 items"
+    assert other.locator("#item-class").count() == 0 and page.locator("#item-class").count() == 1
+    assert other.get_by_label("Order").input_value() == "errors"
+    assert other.get_by_label("Order").locator("option[value=lost]").count() == 0
+    other.close()
+
+
+def test_the_worst_cell_leads_to_its_items_the_one_with_most_errors_first(page: "Page") -> None:
+    page.locator(".highlight .further a").first.click()
+    assert "items.axis." in page.url and page.get_by_label("Order").input_value() == "errors"
+    errors = word_errors(page)
     assert errors == sorted(errors, reverse=True) and errors[0] > 0
 
 

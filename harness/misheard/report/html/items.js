@@ -260,11 +260,15 @@
     if (!item.errors) return badge("no word errors", "is-good");
     return badge(count(item.errors, "word error"), "is-bad");
   };
+  /* An item has one answer, which is right or wrong; of other metrics it has a value of its own. */
+  const lossBadge = (item) => {
+    if (!(item.lost > 0)) return null;
+    return badge(data.loses === "correct answers" ? "correct answer lost" : `−${item.lost} ${data.loses}`, "is-bad");
+  };
   const entry = (item) => {
     const signs = make("span", "item-signs");
     if (item.failed) signs.append(badge("✕ failed", "is-bad"));
-    const errors = errorBadge(item);
-    if (errors) signs.append(errors);
+    signs.append(...[errorBadge(item), lossBadge(item)].filter(Boolean));
     const answered = item.arms[0]?.class;
     if (answered) signs.append(classBadge(answered));
     const said = make("span", "item-said", item.kind ? "(no speech)" : whole(item.text).slice(0, SHORT));
@@ -284,15 +288,17 @@
     return make("li", "", element);
   };
 
-  /* What is shown, and the address that says so: #item=ID&items.q=…&items.class=arm:class&items.axis.NAME=value */
-  const state = { item: "", q: "", show: "", sort: "", class: "", axes: data.axes.map(() => ""), page: 0 };
+  /* What is shown, and the address that says so: #item=ID&items.q=…&items.sort=lost&items.class=arm:class&items.axis.NAME=value */
+  const ORDER = "errors";
+  const state = { item: "", q: "", show: "", sort: ORDER, class: "", axes: data.axes.map(() => ""), page: 0 };
   const AXIS = "items.axis.";
   let chosen = [];
   const write = () => {
     const query = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
     for (const name of [...query.keys()]) if (/^items?(\.|$)/.test(name)) query.delete(name);
     if (state.item) query.set("item", state.item);
-    for (const name of ["q", "show", "sort", "class"]) if (state[name]) query.set(`items.${name}`, state[name]);
+    for (const name of ["q", "show", "class"]) if (state[name]) query.set(`items.${name}`, state[name]);
+    if (state.sort !== ORDER) query.set("items.sort", state.sort);
     state.axes.forEach((choice, axis) => { if (choice !== "") query.set(AXIS + data.axes[axis][0], data.axes[axis][1][choice] ?? ""); });
     const text = query.toString();
     history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
@@ -312,12 +318,13 @@
     });
   };
   const errorsOf = (place) => data.items[place].errors ?? -1;
-  const weight = { errors: errorsOf, rate: (place) => errorsOf(place) / Math.max(wordsOf(data.items[place]).length, 1) };
+  const weight = { errors: errorsOf, rate: (place) => errorsOf(place) / Math.max(wordsOf(data.items[place]).length, 1), suite: (place) => -place };
+  /* No metric that a report leads with loses less than -1. */
+  if (data.loses) weight.lost = (place) => data.items[place].lost ?? -2;
   const choose = () => {
     chosen = data.items.flatMap((item, place) => (isShown(item) ? [place] : []));
-    if (!Object.hasOwn(weight, state.sort)) return;
     const by = new Map(chosen.map((place) => [place, weight[state.sort](place)]));
-    chosen.sort((a, b) => by.get(b) - by.get(a) || a - b);
+    chosen.sort((a, b) => by.get(b) - by.get(a) || errorsOf(b) - errorsOf(a) || a - b);
   };
   const show = () => {
     const pages = Math.max(1, Math.ceil(chosen.length / PAGE));
@@ -364,9 +371,12 @@
   if (data.classes.length) {
     const options = data.arms.filter((_, place) => data.items.some((item) => item.arms[place].class))
       .flatMap((arm) => data.classes.map((name) => [`${arm}:${name}`, `${arm}: ${name}`]));
-    classSelect = field("item-class", "Answer", [["", "any"], ...options]);
-    classSelect.addEventListener("change", () => { state.class = classSelect.value; refresh(); });
+    if (options.length) {
+      classSelect = field("item-class", "Answer", [["", "any"], ...options]);
+      classSelect.addEventListener("change", () => { state.class = classSelect.value; refresh(); });
+    }
   }
+  if (data.loses) find("item-sort").append(Object.assign(make("option", "", "most lost to mishearing first"), { value: "lost" }));
   data.axes.forEach(([axis, values], place) => {
     if (values.length < 2) return;
     const select = field(`item-axis-${place}`, seen(axis), [["", "any"], ...values.map((value, choice) => [String(choice), named(value)])]);
@@ -391,7 +401,7 @@
     const text = location.hash.slice(1);
     const query = new URLSearchParams(text.includes("=") ? text : "");
     for (const name of ["q", "show", "sort", "class"]) state[name] = query.get(`items.${name}`) ?? "";
-    if (!Object.hasOwn(weight, state.sort)) state.sort = "";
+    if (!Object.hasOwn(weight, state.sort)) state.sort = ORDER;
     state.axes = data.axes.map(([axis, values]) => {
       const wanted = query.get(AXIS + axis);
       const place = wanted === null ? -1 : values.findIndex((value) => (value ?? "") === wanted);

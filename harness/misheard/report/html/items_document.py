@@ -22,6 +22,7 @@ from misheard.report.html.items_alignment import (
     word_alignments,
     word_splitter,
 )
+from misheard.report.html.items_losses import ItemLosses
 from misheard.report.html.items_text import shown_text
 from misheard.report.terminal_score import visible
 from misheard.report.values import Document
@@ -51,6 +52,7 @@ class ItemSources:
         recordings: addresses by item.
         drawings: addresses by arm and item.
         judge: what the report says of the judge; its scores are shown where it is trusted.
+        losses: what mishearing costs each item; None where the report leads with nothing that is lost.
     """
 
     items: Sequence[Item]
@@ -62,6 +64,7 @@ class ItemSources:
     recordings: Mapping[str, str]
     drawings: Mapping[tuple[str, str], str]
     judge: Document | None = None
+    losses: ItemLosses | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -90,6 +93,7 @@ def items_document(sources: ItemSources) -> Document:
         "arms": [str(arm) for arm in sources.outputs],
         "classes": list(CLASSES) if _has_classes(sources.table) else [],
         "withheld": withheld,
+        "loses": "" if sources.losses is None else sources.losses.what,
         "all": len(rows),
         "items": kept,
     }
@@ -138,6 +142,8 @@ def _rows(sources: ItemSources) -> list[Document]:
         row = _item(sources, place, item, normalised[place], split)
         if place in errors:
             row["errors"] = errors[place]
+        if sources.losses is not None and np.isfinite(lost := sources.losses.amounts[place]):
+            row["lost"] = round(float(lost), 3)
         row["arms"] = [
             _arm(sources, place, arm, outputs[place], by_arm.get((place, arm), []))
             for arm, outputs in sources.outputs.items()

@@ -11,6 +11,7 @@ from misheard.errors import IncompleteRunError
 from misheard.metrics.table import CountTable
 from misheard.report.html.items_document import ItemSources, items_document
 from misheard.report.html.items_links import with_item_links
+from misheard.report.html.items_losses import item_losses
 from misheard.report.html.items_media import drawing_address, recording_address
 from misheard.report.html.page import ItemBrowser, Page, Section
 from misheard.report.html.run_documents import RunDocuments
@@ -59,6 +60,7 @@ def read_items(root: Path, documents: RunDocuments, page: Path) -> Document:
         recordings={name: place for name, place in recordings.items() if place is not None},
         drawings={name: place for name, place in drawings.items() if place is not None},
         judge=documents.report.get("judge"),
+        losses=item_losses(documents.report, documents.table, documents.families),
     )
     return items_document(sources)
 
@@ -83,7 +85,7 @@ def with_items(page: Page, document: Document) -> Page:
     """
     items = items_section(document)
     sections = tuple(items if section.id == items.id else section for section in page.sections)
-    linked = with_item_links(replace(page, sections=sections))
+    linked = with_item_links(replace(page, sections=sections), has_losses=bool(document["loses"]))
     return replace(linked, media_sources=("file:", "'self'"))
 
 

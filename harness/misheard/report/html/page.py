@@ -242,6 +242,8 @@ class Highlight:
         link: the anchor with everything about it.
         tone: `bad` or `quiet`; empty for none.
         conditions: axis and value of each cell that it names.
+        items_order: how links to the items of its conditions order them: `errors`, or `lost` for what they
+            lose to mishearing.
         further: texts and anchors of further links.
     """
 
@@ -255,6 +257,7 @@ class Highlight:
     link: str = ""
     tone: str = ""
     conditions: tuple[tuple[str, str | None], ...] = ()
+    items_order: str = "errors"
     further: tuple[tuple[str, str], ...] = ()
 
 
@@ -278,6 +281,7 @@ class Page:
         facts: a line of facts below the title.
         banner: a verdict, where there is one.
         lead: the sentences that the page comes down to, seen first.
+        lead_note: what a term in them means.
         highlights: the figures that matter most.
         sections: in order; the contents are made of them.
         template: of the page, in `templates/`.
@@ -291,6 +295,7 @@ class Page:
     sections: tuple[Section, ...]
     highlights: tuple[Highlight, ...] = ()
     lead: tuple[str, ...] = ()
+    lead_note: str = ""
     banner: Banner | None = None
     template: str = "page.html.j2"
     media_sources: tuple[str, ...] = ()
