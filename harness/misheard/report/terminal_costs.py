@@ -51,12 +51,12 @@ def arms_block(report: Document, width: int, marks: Marks) -> Iterator[Renderabl
         heading("What mishearing costs", f"change: audio {marks.minus} transcript, pair by pair", width),
         fitting(width, *layouts),
         *(dim(joined(parts, width, marks)) for parts in unpaired([lost[metric] for metric in shown])),
-        *(dim(joined([line], width, marks)) for line in empty_sentences(_empty(report, shown))),
+        *(dim(joined([line], width, marks)) for line in empty_sentences(without_pairs(report, shown))),
         *(dim(joined([line], width, marks)) for line in noise_floor(report, marks)),
     )
 
 
-def _empty(report: Document, shown: Sequence[str]) -> Iterator[tuple[str, str]]:
+def without_pairs(report: Document, shown: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each metric without a pair, and why."""
     family = {metric["metric"]: metric["family"] for metric in report["metrics"]}
     failures = report["failures"]

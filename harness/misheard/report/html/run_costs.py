@@ -27,9 +27,11 @@ from misheard.report.terminal_costs import (
     noise_floor,
     unpaired,
     within_noise,
+    without_pairs,
 )
 from misheard.report.terminal_differences import verdict_word
 from misheard.report.values import Document
+from misheard.report.why_empty import empty_sentences
 
 SHAPES = {"audio": "o", "uncorrected": "v", "transcript": "s", "plan": "D", "control": "^"}
 """How each arm is marked in a chart, so that its colour is not alone."""
@@ -57,8 +59,10 @@ def costs_section(report: Document) -> Iterator[Section]:
         return
     further = further_arms(report, shown)
     arms = [arm for arm in ARMS if arm in further or arm in SIDES]
-    notes = [", ".join(parts) for parts in unpaired([lost[metric] for metric in shown])]
-    blocks: list[Block] = [_arms_table(report, shown, arms, further, notes)]
+    seen = [metric for metric in shown if _has_value(metric, lost[metric], further)]
+    notes = [", ".join(parts) for parts in unpaired([lost[metric] for metric in seen])]
+    blocks: list[Block] = [_arms_table(report, seen, arms, further, notes)] if seen else []
+    blocks.append(Prose(tuple(empty_sentences(without_pairs(report, shown))), "quiet"))
     blocks += [Prose(tuple(noise_floor(report, UNICODE)), "quiet")]
     blocks += _charts(report, shown, arms)
     blocks += _answers(report)
@@ -66,6 +70,11 @@ def costs_section(report: Document) -> Iterator[Section]:
     change = f"change: audio {UNICODE.minus} transcript, pair by pair, of shares in points"
     note = f" {UNICODE.dot} ".join([*meanings, change, "other arms over their own items"])
     yield Section("arms", "What mishearing costs", tuple(blocks), note)
+
+
+def _has_value(metric: str, difference: Document, further: Document) -> bool:
+    """Whether a metric has a pair, or an item in an arm beside audio and transcript."""
+    return bool(difference["n"]) or any(own.get(metric, {}).get("n") for own in further.values())
 
 
 def _arms_table(
