@@ -43,6 +43,22 @@ def test_the_worst_cell_and_the_stage_to_blame_are_on_the_first_screen(page: "Pa
             assert box is not None and box["y"] + box["height"] <= size["height"]
 
 
+def test_a_table_fades_where_there_is_more_of_it_and_only_on_screens(page: "Page") -> None:
+    masks = "getComputedStyle(document.querySelector('#matrix').parentElement).maskImage"
+    scrolled = "(at) => { document.querySelector('#matrix').parentElement.scrollLeft = at; }"
+    is_masked = f"() => {masks} !== 'none'"
+    page.wait_for_function(is_masked)
+    page.evaluate(scrolled, 100_000)
+    page.wait_for_function(f"() => {masks} === 'none'")
+    page.evaluate(scrolled, 0)
+    page.wait_for_function(is_masked)
+    page.emulate_media(media="print")
+    page.wait_for_function(f"() => {masks} === 'none'")
+    page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('#matrix').style.display = 'none'")
+    page.wait_for_function(f"() => {masks} === 'none'")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(page: "Page", scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra dev")
