@@ -15,10 +15,14 @@
 Messages name the item, file or option, what is wrong and what to do. They never hold transcript text.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-_PIP_EXTRA = "pip install 'misheard["
+_CHECKOUT = Path(__file__).resolve().parents[2]
+"""Where the sources of this package are checked out, if they are."""
 
 
 def counted(count: int, one: str, many: str) -> str:
@@ -32,14 +36,27 @@ def count_of(count: int, noun: str) -> str:
 
 
 def install_advice(extra: str) -> str:
-    """Return how an extra of misheard is installed."""
-    return f"{_PIP_EXTRA}{extra}]' (in a checkout: pip install '.[{extra}]')"
+    """Return how an extra of misheard is installed; what serves this copy of the package comes first."""
+    package, checkout = f"pip install 'misheard[{extra}]'", f"pip install '.[{extra}]'"
+    if is_checkout(_CHECKOUT):
+        return f"{checkout} in the checkout (elsewhere: {package})"
+    return f"{package} (in a checkout: {checkout})"
+
+
+@cache
+def is_checkout(folder: Path) -> bool:
+    """Whether a folder has a pyproject.toml, and that is misheard's."""
+    try:
+        text = (folder / "pyproject.toml").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return re.search(r'^name = "misheard"$', text, re.MULTILINE) is not None
 
 
 def is_install_advice(advice: str) -> bool:
     """Whether an advice is to install an extra, and nothing else."""
-    extra = advice.removeprefix(_PIP_EXTRA).partition("]")[0]
-    return advice == install_advice(extra)
+    extra = re.search(r"\[([^\]]*)\]", advice)
+    return extra is not None and advice == install_advice(extra[1])
 
 
 INSTALL_ADVICE = install_advice("run")
