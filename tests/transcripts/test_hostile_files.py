@@ -14,6 +14,14 @@ CANARY = "canary"
 
 WRONG = [
     ("a.txt", b"canary\ncana\xffry\n", None, r"a\.txt:2: byte 5 of the line: not UTF-8"),
+    (
+        "a.csv",
+        b"text\ncana\xfc\n",
+        None,
+        r'a\.csv:2: .* convert the file to UTF-8 \(in Excel: .* "CSV UTF-8"',
+    ),
+    ("a.csv", b"sep=;\nid;text\nu1;canary;b\n", None, r"a\.csv:3: 3 fields, but the header has 2"),
+    ("a.csv", b'sep=;\nid;text\nu1;"canary\n', None, r"a\.csv:3: not valid CSV"),
     ("a.txt", "canary".encode("utf-16"), None, "is UTF-16"),
     ("a.txt", b"canary\n\0canary\n", None, r"a\.txt:2: byte 1 of the line: a NUL"),
     ("a.txt", b"canary \xed\xa0\x80\n", None, r"a\.txt:1: byte 8 of the line: not UTF-8"),

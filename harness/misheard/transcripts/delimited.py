@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -9,9 +10,12 @@ from misheard.errors import count_of
 from misheard.transcripts.fields import TEXT_FIELDS, find_field, id_field, session_field, text_field
 from misheard.transcripts.source import Source, Utterances
 
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?[,;\t|]*\r?\n', re.IGNORECASE)
+"""What spreadsheets write before the header to say which separator they use."""
+
 
 def read_csv(source: Source) -> Utterances:
-    """Read CSV as RFC 4180 has it, separated by commas, or by semicolons where the header says so."""
+    """Read CSV as RFC 4180 has it, separated as `csv_rows` says."""
     names = source.fields.get("text"), *TEXT_FIELDS[source.role]
     return _utterances(source, csv_rows(source, [name for name in names if name]))
 
@@ -34,19 +38,31 @@ def tsv_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
 def csv_rows(source: Source, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, fields) of CSV.
 
-    Fields are separated by commas where that makes one of `names` a column or the header has no semicolon.
+    A first line `sep=;` names the separator and is no row. Without one, fields are separated by commas where
+    that makes one of `names` a column or the header has no semicolon.
     Raises InputError, naming the line, for what is no CSV.
     """
-    header = source.text.partition("\n")[0]
-    commas = [name.strip(' "\r') for name in header.split(",")]
-    delimiter = "," if find_field(commas, names) is not None or ";" not in header else ";"
+    said = _SEPARATOR_LINE.match(source.text)
+    text, lines_before = (source.text, 0) if said is None else (source.text[said.end() :], 1)
+    delimiter = _delimiter(text, names) if said is None else said[1]
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in reader:
-            yield reader.line_num, row
+            yield reader.line_num + lines_before, row
     except csv.Error as error:
-        raise source.error(f"not valid CSV ({error})", reader.line_num) from None
+        raise source.error(f"not valid CSV ({error})", reader.line_num + lines_before) from None
+
+
+def is_blank(row: Sequence[str]) -> bool:
+    """Whether no cell of a row holds anything, as in the rows that spreadsheets leave at the end."""
+    return not any(cell.strip() for cell in row)
+
+
+def _delimiter(text: str, names: Sequence[str]) -> str:
+    header = text.partition("\n")[0]
+    commas = [name.strip(' "\r') for name in header.split(",")]
+    return "," if find_field(commas, names) is not None or ";" not in header else ";"
 
 
 def _unquoted(value: str) -> str:
@@ -68,7 +84,8 @@ def _utterances(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Uttera
         columns["session"] = header.index(session)
     found: dict[str, list[str]] = {name: [] for name in columns}
     for number, row in rows:
-        if not row and len(header) > 1:
+        # without ids a row counts by its place, and an empty one may be a recording without speech
+        if len(header) > 1 and (not row or ("id" in columns and is_blank(row))):
             continue
         row = row or [""]
         if len(row) != len(header):

@@ -86,7 +86,7 @@ class Source:
 def refuse_spreadsheet(path: Path) -> None:
     """Raise InputError where a file is called like a spreadsheet, saying what to save it as."""
     if path.name.lower().endswith(_SPREADSHEETS):
-        raise InputError(f"{path}: is a spreadsheet; save it as CSV in UTF-8 and name that")
+        raise InputError(f'{path}: is a spreadsheet; save it as "CSV UTF-8" and name that')
 
 
 def every(tasks: Iterable[Callable[[], _T]]) -> list[_T]:
@@ -154,7 +154,8 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         where = _place(data, error.start)
-        raise InputError(f"{name}:{where}: not UTF-8; convert the file to UTF-8") from None
+        hint = ' (in Excel: save it as "CSV UTF-8")' if name.lower().endswith(".csv") else ""
+        raise InputError(f"{name}:{where}: not UTF-8; convert the file to UTF-8{hint}") from None
     nul = text.find("\0")
     if nul >= 0:
         where = _place(data, data.index(b"\0"))

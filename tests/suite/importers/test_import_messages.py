@@ -121,7 +121,7 @@ def test_a_row_that_stands_twice_is_found_without_ids(source: Path, tmp_path: Pa
 @pytest.mark.parametrize("name", ["a.xlsx", "A.XLS", "a.ods"])
 def test_a_spreadsheet_is_to_be_saved_as_csv(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK\3\4")
-    said = "is a spreadsheet; save it as CSV in UTF-8"
+    said = 'is a spreadsheet; save it as "CSV UTF-8"'
     for place in (tmp_path / name, tmp_path):
         with pytest.raises(InputError, match=said):
             guess_format(place)

@@ -84,6 +84,9 @@ def test_a_table_without_rows(source: Path, tmp_path: Path, text: str) -> None:
     [
         (",path,text,,\n0,wav/c0.wav,a,,\n", "a"),
         ("file;text\r\nwav/c0.wav;a, b\r\n", "a, b"),
+        ("file;text\r\n;\r\nwav/c0.wav;a, b\r\n;\r\n ;\r\n;;;\r\n", "a, b"),
+        ("\ufeffsep=;\r\nfile;text\r\nwav/c0.wav;a, b\r\n", "a, b"),
+        ('"sep=\t"\nfile\ttext\nwav/c0.wav\ta, b\n', "a, b"),
         ("\ufefffile,text\nwav/c0.wav,'a'\n", "'a'"),
         ('file,text\nwav/c0.wav,"a ""b""\nc"\n', 'a "b"\nc'),
         ("FILE,Transcription\nwav/c0.wav,$(rm -rf ~) `x`\n", "$(rm -rf ~) `x`"),
@@ -92,7 +95,8 @@ def test_a_table_without_rows(source: Path, tmp_path: Path, text: str) -> None:
 )
 def test_csv(source: Path, tmp_path: Path, text: str, reference: str) -> None:
     (source / "m.csv").write_bytes(text.encode())
-    assert run_import(source / "m.csv", tmp_path / "out").suite.items[0].reference == reference
+    (item,) = run_import(source / "m.csv", tmp_path / "out").suite.items
+    assert item.reference == reference
 
 
 def test_columns_that_the_user_names(source: Path, tmp_path: Path) -> None:

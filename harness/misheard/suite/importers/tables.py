@@ -9,7 +9,7 @@ from typing import Any
 from misheard.errors import InputError, count_of
 from misheard.suite.importers.columns import TARGETS, Columns, choose_columns
 from misheard.suite.importers.rows import Clip, Found, Request, Row
-from misheard.transcripts.delimited import csv_rows, tsv_rows
+from misheard.transcripts.delimited import csv_rows, is_blank, tsv_rows
 from misheard.transcripts.jsonl import parse_json, parse_line
 from misheard.transcripts.source import Source
 
@@ -24,7 +24,7 @@ class _UnusableError(Exception):
 
 
 def read_csv(path: Path, request: Request) -> Found:
-    """Read CSV with a header line, separated by commas or semicolons."""
+    """Read CSV with a header line, separated as `csv_rows` says."""
     source = request.files.text(path)
     given = [name for name in request.columns.values() if name is not None]
     return _delimited(path, source, csv_rows(source, [*given, *_known_names()]), request)
@@ -117,9 +117,11 @@ def _delimited(path: Path, source: Source, lines: Iterator[tuple[int, list[str]]
     records: list[Record] = []
     for line, row in lines:
         where = f"{path.name}:{line}"
+        if is_blank(row):
+            continue
         if len(row) == len(header):
             records.append((where, dict(zip(header, row, strict=True))))
-        elif any(row):
+        else:
             records.append((where, f"has {count_of(len(row), 'field')}, but the header has {len(header)}"))
     return found_in(source.name, records, names, request, path.parent)
 
