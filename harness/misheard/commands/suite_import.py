@@ -1,5 +1,6 @@
 """`misheard suite import`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,6 +10,7 @@ from misheard.command_lines import path_argument
 from misheard.errors import InputError, count_of
 
 if TYPE_CHECKING:
+    from misheard.suite.importers.checks import Broken
     from misheard.suite.importers.importing import Imported
 
 _MAX_LISTED = 20
@@ -95,7 +97,7 @@ def import_source(
     )
     with TerminalProgress() as progress:
         imported = import_suite(options, progress)
-    _print(imported, destination)
+    _print(imported, destination, conditions)
 
 
 def _pairs(option: str, values: list[str]) -> dict[str, str]:
@@ -110,11 +112,13 @@ def _pairs(option: str, values: list[str]) -> dict[str, str]:
     return out
 
 
-def _print(imported: "Imported", destination: Path) -> None:
+def _print(imported: "Imported", destination: Path, conditions: dict[str, str]) -> None:
     found, items = imported.found, imported.suite.items
     typer.echo(f"read as {imported.guess.format}: {imported.guess.why}")
     if found.columns:
-        typer.echo(_shown("columns: " + ", ".join(f"{t}={column}" for t, column in found.columns.items())))
+        read = [f"{target}={column}" for target, column in found.columns.items()]
+        read += [f"{axis}={column} (condition)" for axis, column in conditions.items()]
+        typer.echo(_shown(f"columns: {', '.join(read)}"))
     if found.unused:
         more = f" and {len(found.unused) - _MAX_LISTED} more" if len(found.unused) > _MAX_LISTED else ""
         typer.echo(_shown("not read: " + ", ".join(found.unused[:_MAX_LISTED]) + more))
@@ -126,10 +130,18 @@ def _print(imported: "Imported", destination: Path) -> None:
         f"{count_of(imported.files, 'recording')}, {count_of(imported.clips, 'clip')} cut out of recordings"
     )
     if imported.broken:
-        typer.echo(f"left out {count_of(len(imported.broken), 'row')}; import.json says why")
+        _print_broken(imported.broken)
     for note in imported.notes:
         typer.echo(_shown(f"note: {note}"))
     typer.echo(f"\nSuite: {destination}\nLook at it: misheard suite show {path_argument(destination)}")
+
+
+def _print_broken(broken: "Sequence[Broken]") -> None:
+    typer.echo(f"left out {count_of(len(broken), 'row')}:")
+    for row in broken[:_MAX_LISTED]:
+        typer.echo(_shown(f"  {row.where}: {row.why}"))
+    if len(broken) > _MAX_LISTED:
+        typer.echo(f"  and {len(broken) - _MAX_LISTED} more, which import.json lists")
 
 
 def _shown(text: str) -> str:

@@ -59,6 +59,9 @@ def _print(overview: "Overview") -> None:
         f"{count_of(whole.sessions, 'session')}, {_time(whole.seconds)}, "
         f"{count_of(whole.words, 'word')}, {count_of(whole.characters, 'character')}"
     )
+    if overview.rows_left_out:
+        rows = count_of(overview.rows_left_out, "row")
+        stdout.print(f"{rows} of the source left out when it was imported; import.json says why")
     if overview.plans:
         stdout.print(f"{overview.plans} with a golden plan")
     for table in overview.tables:

@@ -11,6 +11,7 @@ from typing import Any
 
 from misheard.errors import InputError
 from misheard.stats.slices import MIN_ITEMS
+from misheard.suite.importers.record import rows_left_out
 from misheard.suite.items import Item, Suite
 from misheard.suite.manifest import Progress, load_suite
 from misheard.suite.overview_audio import Heard, hear
@@ -69,6 +70,7 @@ class Overview:
         durations: how many items have a recording of each of DURATION_BINS, those that decode.
         plans: how many items have a golden plan.
         warnings: what is probably a mistake.
+        rows_left_out: rows of the source that the import left out, as its record says; None without one.
     """
 
     suite: Suite
@@ -77,6 +79,7 @@ class Overview:
     durations: tuple[int, ...]
     plans: int
     warnings: tuple[Warning, ...]
+    rows_left_out: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the overview as JSON values."""
@@ -86,6 +89,7 @@ class Overview:
             "version": self.suite.version,
             "left_out": "" if selection is None else selection.note(),
             "all": _cell_json(self.whole),
+            "source_rows_left_out": self.rows_left_out,
             "golden_plans": self.plans,
             "tables": [
                 {"axes": list(table.axes), "cells": [_cell_json(cell) for cell in table.cells]}
@@ -128,6 +132,7 @@ def look_over(path: Path, by: Sequence[str], progress: Progress) -> Overview:
         durations=tuple(durations),
         plans=sum(item.plan is not None for item in suite.items),
         warnings=warnings(suite, heard),
+        rows_left_out=rows_left_out(suite.root),
     )
 
 

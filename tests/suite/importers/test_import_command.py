@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from importing_helpers import write_clip
 
+from command_line import misheard
+from misheard.suite.importers.record import rows_left_out
+
 NAME = "we$(touch pwned) \"q\" 'नमस्ते'.wav"
 
 
@@ -31,7 +34,7 @@ def test_what_was_guessed_is_said(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "read as csv: its name ends in .csv"
-    assert lines[1] == "columns: audio=file, reference=text, session=speaker"
+    assert lines[1] == "columns: audio=file, reference=text, session=speaker, noise=snr (condition)"
     assert lines[2].startswith("imported 1 of 1 row: 1 speech, 0 non-speech, 1 session; 1 recording")
     assert "note: 1 speech item has no language, by which `spoken` reads numerals" in done.stdout
     assert lines[-1] == "Look at it: misheard suite show out"
@@ -146,4 +149,39 @@ def test_one_problem_ends_the_import_without_a_trace(folder: Path) -> None:
     assert names(folder) == before
     done = call(folder, "m.csv", "out", "--skip-broken")
     assert done.returncode == 0
-    assert "left out 1 row; import.json says why" in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[lines.index("left out 1 row:") + 1].startswith(
+        "  m.csv:3: the recording 'missing.wav' is not"
+    )
+    assert "more words" not in done.stdout
+
+
+def test_many_rows_left_out_are_listed_in_part_and_the_suite_says_how_many(folder: Path) -> None:
+    with (folder / "m.csv").open("a") as file:
+        file.write("".join(f"missing{n}.wav,words,ben,5dB\n" for n in range(23)))
+    done = misheard("suite", "import", "m.csv", "out", "--skip-broken", cwd=folder)
+    lines = done.stdout.splitlines()
+    place = lines.index("left out 23 rows:")
+    assert [line.split(":")[0] for line in lines[place + 1 : place + 21]] == ["  m.csv"] * 20
+    assert lines[place + 21] == "  and 3 more, which import.json lists"
+    told = "23 rows of the source left out when it was imported; import.json says why"
+    assert told in misheard("suite", "show", "out", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("record", "rows"),
+    [
+        ('{"counts": {"skipped": 2}}', 2),
+        ('{"counts": {"skipped": 0}}', 0),
+        ('{"counts": {"skipped": "2"}}', None),
+        ('{"counts": 2}', None),
+        ("[2]", None),
+        ("{", None),
+        ("[" * 100_000, None),
+        (None, None),
+    ],
+)
+def test_rows_left_out_are_read_from_the_record(tmp_path: Path, record: str | None, rows: int | None) -> None:
+    if record is not None:
+        (tmp_path / "import.json").write_text(record)
+    assert rows_left_out(tmp_path) == rows

@@ -21,6 +21,7 @@ from misheard.suite.importers.formats import FORMATS, Guess, guess_format, read_
 from misheard.suite.importers.ids import distinct_names, suite_ids
 from misheard.suite.importers.locate import Folders
 from misheard.suite.importers.notes import IDS_NAME, import_notes
+from misheard.suite.importers.record import RECORD_NAME
 from misheard.suite.importers.recordings import AudioMode, Gathered, gather
 from misheard.suite.importers.rows import Found, Request
 from misheard.suite.items import Item, ItemKind, Suite
@@ -29,7 +30,6 @@ from misheard.suite.problems import Problems, shown
 from misheard.suite.sidecars import refuse_divided
 from misheard.suite.writing import items_jsonl, name_for, new_folder, suite_yaml
 
-RECORD_NAME = "import.json"
 MAX_CONDITION_VALUES = 200
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]{0,39}")
