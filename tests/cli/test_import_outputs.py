@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from command_line import misheard
+from misheard.report.html.index_loading import read_index
 
 MakePath = Callable[..., Path]
 Row = dict[str, Any]
@@ -91,6 +92,8 @@ def test_an_import_compares_with_a_run_of_ones_own(
     (compared,) = json.loads((tmp_path / "c.json").read_bytes())["comparisons"]
     wer = next(d for d in compared["differences"] if d["metric"] == "wer")
     assert wer["b"] == pytest.approx(1 / 24)
+    listed = read_index([tmp_path / "own", tmp_path / "run"], tmp_path / "index.html").entries
+    assert sorted(entry.system for entry in listed) == ["fake, fake", "outputs"]
 
 
 def test_transcripts_alone(tmp_path: Path, make_suite: MakePath) -> None:

@@ -4,14 +4,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hostile_pages import entry, gate_check, hostile_comparison, hostile_index, hostile_soak
 from test_page import Seen
 
 from misheard.report.html.charts.trend import Trend, TrendPoint, trend
+from misheard.report.html.comparison_documents import ComparedRun
 from misheard.report.html.comparison_page import comparison_page
 from misheard.report.html.comparison_rows import Named, Tolerances
 from misheard.report.html.index_loading import read_index
@@ -82,6 +84,24 @@ def test_a_comparison_says_what_is_worse_in_words_and_what_the_gate_allows() -> 
     assert row.cells[0].text == "✗ worse" and row.cells[-1].text == "fail"
     assert row.cells[-1].below == "may rise by at most 2 points"
     assert words(tables(page)["differs-config"].rows[0]) != [] and "heard-items" in tables(page)
+
+
+@pytest.mark.parametrize(
+    ("directory", "config", "called"),
+    [
+        ("a", {}, "a"),
+        ("a", {"recognizer": {"kind": "imported", "name": "service A"}}, "service A (a)"),
+        ("a", {"recognizer": {"kind": "imported", "name": "a"}}, "a"),
+        ("a", {"recognizer": {"kind": "fake"}}, "a"),
+    ],
+)
+def test_sides_of_a_comparison_are_called_like_their_systems(
+    directory: str, config: dict[str, Any], called: str
+) -> None:
+    other = replace(hostile_comparison(), a=ComparedRun(directory, config))
+    page = comparison_page(other)
+    assert page.title.endswith(f" against {called}") and page.facts[0] == f"A {called}"
+    assert tables(page)["runs"].rows[0].name == called
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from misheard.errors import InputError
 from misheard.report.html.links import link_to_report
 from misheard.report.html.loading import read_verdict
+from misheard.report.labels import system_name
 from misheard.report.values import Document
 from misheard.run.directory import RunDirectory
 
@@ -23,6 +24,12 @@ class ComparedRun:
     name: str
     config: Document
     href: str = ""
+
+    @property
+    def called(self) -> str:
+        """What a page calls the side: the name of its system, where it has one, with the directory's."""
+        system = system_name(self.config)
+        return self.name if system in (None, self.name) else f"{system} ({self.name})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,15 +58,15 @@ def comparison_page(documents: ComparisonDocuments) -> Page:
     """Return the page of a comparison of runs with a baseline."""
     document = documents.document
     first, *others = document["comparisons"]
-    names = [other.name for other in documents.others]
+    a, others_called = documents.a.called, [other.called for other in documents.others]
     sizes = [count_of(first["items"], "item"), count_of(first["units"], unit_noun(first))]
     where = document["selection"]["where"]
     return Page(
-        title=f"{' and '.join(names)} against {documents.a.name}",
+        title=f"{' and '.join(others_called)} against {a}",
         label="Comparison",
         facts=(
-            f"A {documents.a.name}",
-            *(f"B {name}" for name in names),
+            f"A {a}",
+            *(f"B {called}" for called in others_called),
             suite_title(document),
             *sizes,
             *([f"only items with {', '.join(where)}"] if where else []),

@@ -104,7 +104,7 @@ def _runs_table(documents: ComparisonDocuments) -> Table:
     sides = [("A", documents.a), *(("B", other) for other in documents.others)]
     pages = any(side.href for _, side in sides)
     rows = tuple(
-        Row(side.name, (_page_cell(side),) if pages else (), prefix=letter) for letter, side in sides
+        Row(side.called, (_page_cell(side),) if pages else (), prefix=letter) for letter, side in sides
     )
     columns = (Column("report", is_text=True),) if pages else ()
     notes = () if pages else ("neither run has a report.html; misheard report RUN --html writes one",)
