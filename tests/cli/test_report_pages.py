@@ -201,6 +201,17 @@ def test_a_folder_that_is_named_twice_or_that_the_system_refuses_costs_the_list_
     assert "<h1><bdi>1 run</bdi></h1>" in page.read_text("utf-8")
 
 
+def test_files_beside_the_runs_are_passed_over_with_one_note(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, older = tmp_path / "index.html", [tmp_path / "older.html", tmp_path / "notes.txt"]
+    for path in (page, *older):
+        path.write_text("")
+    code, told = refused(["report", str(run), *map(str, (page, *older)), f"--html={page}"], capsys)
+    assert code == 0 and "note: 2 files passed over; runs and soaks are folders\n" in told
+    assert "run.json" not in told and "not shown" not in page.read_text("utf-8")
+
+
 def test_a_verdict_of_another_run_is_refused(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

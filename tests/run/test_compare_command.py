@@ -170,7 +170,8 @@ def test_a_comparison_has_a_page_without_text_that_links_to_the_runs_beside_it(
     (runs[0] / "report.html").write_text("")
     page = tmp_path / "compared.html"
     arguments = ["compare", *map(str, runs), "--resamples", "200", "--by", "noise,language", "--html"]
-    assert CliRunner().invoke(app, [*arguments, str(page)]).exit_code == 0
+    done = CliRunner().invoke(app, [*arguments, str(page)])
+    assert done.exit_code == 0 and done.stdout.endswith(f"\npage: {page}\n")
     html = page.read_text("utf-8")
     assert 'href="a/report.html"' in html and "b/report.html" not in html
     assert 'id="differs-config"' in html and 'id="slices"' in html

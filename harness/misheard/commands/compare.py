@@ -107,6 +107,8 @@ def compare(
     from misheard.report.terminal import render_comparison
 
     stdout.print(render_comparison(comparison))
+    if html is not None:
+        typer.echo(f"\npage: {html}")
 
 
 def _write_page(

@@ -1,12 +1,13 @@
 """What `misheard report` does with several folders, and with the folder of a soak."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from misheard.commands.optional_values import USUAL
-from misheard.errors import InputError
+from misheard.errors import InputError, count_of
 
 
 def show_page(path: Path) -> None:
@@ -54,6 +55,8 @@ def report_soak_folder(folder: Path, html: str | None, open_it: bool, unused: di
 def report_index(folders: list[Path], html: str | None, open_it: bool, unused: dict[str, Any]) -> None:
     """Write the list of several runs and soaks as one page, and name on stderr what could not be read.
 
+    Files among the folders, as `runs/*` names the pages that lie there, are passed over.
+
     Args:
         folders: of runs and soaks.
         html: the value of --html, which must name a file; None where it was not given.
@@ -72,7 +75,7 @@ def report_index(folders: list[Path], html: str | None, open_it: bool, unused: d
 
     path = Path(html)
     refuse_data(path)
-    index = read_index(folders, path)
+    index = read_index(_without_files(folders, path), path)
     for problem in index.problems:
         typer.echo(f"misheard: {problem.why}", err=True)
     if not index.entries:
@@ -81,3 +84,12 @@ def report_index(folders: list[Path], html: str | None, open_it: bool, unused: d
     typer.echo(f"page: {path}")
     if open_it:
         show_page(path)
+
+
+def _without_files(paths: list[Path], page: Path) -> list[Path]:
+    """Return paths without those of files, and say on stderr how many these are; `page` itself is none."""
+    # os.path: a name that the system refuses is no file, and not an error here
+    files = [path for path in paths if os.path.isfile(path) and path.absolute() != page.absolute()]  # noqa: PTH113
+    if files:
+        typer.echo(f"note: {count_of(len(files), 'file')} passed over; runs and soaks are folders", err=True)
+    return [path for path in paths if path not in files]
