@@ -17,6 +17,11 @@ _MOST_LINKS = 3
 """Of a worst cell that others equal."""
 
 
+_BY_LOSS = {
+    *LEADING, "quality_drop", "degraded_fraction", "label_f1_drop", "connection_f1_drop",
+    "degraded_board_fraction",
+}  # fmt: skip
+"""Metrics whose cells lead to the items that lose most."""
 _ORDERS = {"errors": "most errors first", "lost": "most lost to mishearing first"}
 """How the items of a link are ordered."""
 
@@ -83,7 +88,7 @@ def _condition(table: Table, row: Row, metric: str, has_losses: bool) -> Row:
         arm = column.title if metric else "audio"
         name = metric or column.key
         found = _CLASS_OF.get(name)
-        order = "lost" if has_losses and name in LEADING else "errors"
+        order = "lost" if has_losses and name in _BY_LOSS else "errors"
         query = {**where, "items.class": f"{arm}:{found}"} if found else {**where, "items.sort": order}
         return replace(cell, link=urlencode(query))
 
