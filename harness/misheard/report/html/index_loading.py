@@ -14,7 +14,7 @@ from misheard.report.html.index_documents import Entry, Figure, Index, Key, Prob
 from misheard.report.html.links import link_to_report
 from misheard.report.html.loading import MAX_VERDICT_BYTES
 from misheard.report.html.run_page import system_names
-from misheard.report.labels import rate_interval, system_name
+from misheard.report.labels import rate_interval
 from misheard.report.terminal_report import suite_title
 from misheard.report.values import Document
 from misheard.run.directory import RunDirectory
@@ -75,7 +75,7 @@ def _run(folder: Path, page: Path) -> tuple[Entry, list[Problem]]:
             day=day,
             dated_by=dated_by,
             suite=suite_title(report),
-            system=system_name(run["config"]) or ", ".join(system_names(run["config"])),
+            system=", ".join(system_names(run["config"])),
             items=str(report["items"]["total"]),
             failed=int(report["failures"]["samples_failed"]),
             figures=dict(_figures(report)),

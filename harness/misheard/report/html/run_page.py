@@ -19,7 +19,7 @@ from misheard.report.html.run_losses import losses_section
 from misheard.report.html.run_matrix import matrix_section
 from misheard.report.html.run_times import latencies_section, machine_section
 from misheard.report.html.run_verdict import banner, verdict_section
-from misheard.report.labels import profile_sentence
+from misheard.report.labels import profile_sentence, system_name
 from misheard.report.takeaway import leading
 from misheard.report.terminal_legend import terms
 from misheard.report.terminal_report import header_parts, suite_title
@@ -48,7 +48,10 @@ def run_page(documents: RunDocuments) -> Page:
 
 
 def system_names(config: Document) -> Iterator[str]:
-    """Yield what a config puts under test: the models by the last part of their names."""
+    """Yield what a config puts under test: its own name, else the models by the last part of theirs."""
+    if (own := system_name(config)) is not None:
+        yield own
+        return
     for part in ("recognizer", "language_model"):
         settings = config.get(part) or {}
         name = settings.get("model") or settings.get("kind")
