@@ -91,6 +91,7 @@ def worst_cell(report: Document, metric: str) -> Highlight | None:
         link=f"metric={metric}",
         tone="quiet" if first["flags"] else "bad",
         conditions=tuple((entry["axis"], entry["value"]) for entry in entries),
+        items_order="lost" if metric in LEADING else "errors",
     )
 
 
@@ -130,6 +131,7 @@ def costliest_cell(report: Document) -> Highlight | None:
         link=LOSSES,
         tone="bad" if is_proven else "quiet",
         conditions=tuple((place["axis"], place["value"]) for place, _, _ in worst),
+        items_order="lost",
     )
 
 
