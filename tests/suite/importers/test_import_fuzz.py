@@ -20,7 +20,7 @@ NEMO = '{"audio_filepath": "wav/rec0.wav", "text": "a b", "duration": 0.25, "off
 SOURCES = {
     "csv": ("m.csv", DELIMITED.encode()),
     "tsv": ("m.tsv", DELIMITED.replace(",", "\t").encode()),
-    "nemo": ("m.json", NEMO.encode() * 2),
+    "nemo": ("m.json", (NEMO + NEMO.replace("a b", "c")).encode()),
     "json": ("m.json", b'{"items": [{"id": "a", "wav": "wav/rec0.wav", "reference": "x"}]}'),
     "trn": ("m.trn", b"hello (rec0)\nthere (rec1)\n"),
     "lhotse": ("c.jsonl", (SAMPLES / "lhotse" / "trimmed_cuts.jsonl").read_bytes()),
