@@ -90,7 +90,7 @@ def test_a_server_is_started_asked_and_taken_down(folder: Path, stand_in: Path, 
     assert shown["content_sha256"] == read_content(folder).files_sha256
     assert shown["decoding"] == {"temperature": 0, "prompt": None} and "audit" not in shown
     recognizer.close()
-    assert not any(map(is_alive, pids))
+    assert all_gone(pids)
     recognizer.close()
     arguments = json.loads(logged(logs, "arguments"))
     assert not Path(arguments[arguments.index("--uds") + 1]).parent.exists()
@@ -131,7 +131,7 @@ def test_a_server_that_cannot_be_used_is_found_before_the_run(
         ready(recognizer)
     assert "vllm-recognizer.log" in str(caught.value)
     if how != "exit":
-        assert not any(map(is_alive, processes(logs)))
+        assert all_gone(processes(logs))
 
 
 def test_a_server_that_dies_ends_the_run_and_its_log_is_only_named(

@@ -1,6 +1,5 @@
 """A real server that is stopped, and killed while it answers: every question is answered once, as before."""
 
-import os
 import threading
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from misheard.soak.replay.clock import SessionClock
 from misheard.soak.replay.faults import FaultPlan, parse_fault
 from misheard.soak.replay.full_disk import FullDisk
 from misheard.soak.replay.server import LastingModel
-from process_states import state, wait_until
+from process_states import all_gone, state, wait_until
 
 QUESTIONS = [
     "What is the capital of France?",
@@ -48,7 +47,6 @@ def test_a_real_server_is_stopped_and_killed_and_every_question_answered_once(
         dtype="float32",
         extra_args=("--max-num-seqs", "1"),
     )
-    before = descendants(os.getpid())
     seconds: list[float] = []
     model = LastingModel(
         VllmModel(settings, logs=tmp_path, cpu=True, audit=True), restarts=1, on_restart=seconds.append
@@ -79,8 +77,10 @@ def test_a_real_server_is_stopped_and_killed_and_every_question_answered_once(
         assert texts(answered) == expected
         assert told == ["slow_server", "server_crash"] and plan.pending == ()
         assert model.restarted == len(seconds) == 1 and seconds[0] > 0
-        assert model.serving_pid not in (None, first_pid) and model.fingerprint() == fingerprint
+        second_pid = model.serving_pid
+        assert second_pid not in (None, first_pid) and model.fingerprint() == fingerprint
+        server |= {second_pid} | descendants(second_pid)
     finally:
         plan.close()
         model.close()
-    assert descendants(os.getpid()) <= before
+    assert all_gone(server)
